@@ -33,6 +33,30 @@ def test_a_plan_says_what_each_copy_buys(client):
     assert plan == client.post("/v1/copy-plans", body(), 200).json(), "the same again"
 
 
+def test_speeds_may_be_a_list_as_samples_are(client):
+    """In the form of POST /v1/clusters/{name}/samples: several speeds of an operation are as probable as one another, or as they say."""
+    listed = body()
+    listed["clusters"][0]["processing"] = [{"operation": "map", "bytes_per_s": 5e6}, {"operation": "idle", "bytes_per_s": 1}, {"operation": "map", "bytes_per_s": 1e7}]
+    listed["clusters"][1]["processing"] = [{"operation": "map", "bytes_per_s": 4e6, "probability": 1}]
+    assert client.post("/v1/copy-plans", listed, 200).json() == client.post("/v1/copy-plans", body(), 200).json()
+    uneven = body()
+    uneven["clusters"][0]["processing"] = {"map": [[5e6, 0.25], [1e7, 0.75]]}
+    listed["clusters"][0]["processing"] = [{"operation": "map", "bytes_per_s": 1e7, "probability": 0.75}, {"operation": "map", "bytes_per_s": 5e6, "probability": 0.25}]
+    assert client.post("/v1/copy-plans", listed, 200).json() == client.post("/v1/copy-plans", uneven, 200).json()
+
+
+@pytest.mark.parametrize("speeds, pointer, words", [
+    (5, "", 'such as [{"operation": "map"'), ([7], "/0", "object"), ([{"operation": "map"}], "/0/bytes_per_s", "required"),
+    ([{"bytes_per_s": 1}], "/0/operation", "required"), ([{"operation": "map", "bytes_per_s": 1, "speed": 1}], "/0/speed", ""),
+    ([{"operation": "map", "bytes_per_s": 1, "probability": 0.4}, {"operation": "map", "bytes_per_s": 2, "probability": 0.4}], "", "add up to 0.8"),
+    ([{"operation": "map", "bytes_per_s": 1, "probability": 0.4}, {"operation": "map", "bytes_per_s": 2}], "", "must have a probability")])
+def test_a_list_of_speeds_at_fault(client, speeds, pointer, words):
+    wrong = body()
+    wrong["clusters"][1]["processing"] = speeds
+    problem = client.refuse("POST", "/v1/copy-plans", 422, pointer="/clusters/1/processing" + pointer, json=wrong)
+    assert any(words in error["detail"] for error in problem["errors"])
+
+
 def test_a_plan_says_what_it_may_be_misread_for(client):
     """Shares beyond all slots, and copies beside the first one in the only cluster there is."""
     assert client.post("/v1/copy-plans", body(), 200).json()["warnings"] == [], "6 slots, and copies in both clusters"

@@ -83,6 +83,11 @@ def test_files(complete):
     assert complete("apps", "--ca-file", "job") == ["jobs.yaml"]
 
 
+def test_calls_of_the_contract(complete):
+    assert complete("call", "getAdv") == ["getAdvice"]
+    assert complete("call", "listAdvice", "--li") == ["--list"]
+
+
 def test_without_a_service_it_is_quiet(complete, make_cli):
     """No words, no waiting: the name just is not completed."""
     assert complete("models", "nightly", cli=make_cli("http://127.0.0.1:9", "prv_x")) == []

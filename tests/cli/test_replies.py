@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from conftest import PROVISOR
+from stub import problem, stub
 
 FILES = {
     "feasible": ("/v1/feasibility", {"cluster": {"executors": 1, "cores_per_executor": 2}, "jobs": [
@@ -166,13 +167,13 @@ def test_an_operation_is_watched_and_cancelled(cli, history):
     assert json.loads(cli("operations", "show", started["id"], "-o", "json").out)["status"] == "cancelled"
 
 
-def test_a_simulation_is_shown_with_what_policies_come_to(cli, client):
+def test_a_simulation_is_shown_with_the_outcomes_of_policies(cli, client):
     jobs = [{"name": "A", "task_durations_s": [1, 2, 3]}, {"name": "B", "task_durations_s": [5, 5], "class": "long"}]
     body = {"kind": "tasks", "cluster": {"workers": 2}, "jobs": jobs, "policies": [{"policy": "centralised"}, {"policy": "sparrow"}],
             "baseline": "sparrow", "loads": [0.5]}
     made = client.post("/v1/simulations", body, 200, headers={"Prefer": "wait=30"}).json()
     shown = cli("operations", "show", made["id"]).out
-    for wanted in ("What policies come to", "centralised", "short", "long", "The best policy", made["result"]["loads"][0]["best"]["name"]):
+    for wanted in ("Outcomes of the policies", "centralised", "short", "long", "The best policy", made["result"]["loads"][0]["best"]["name"]):
         assert wanted in shown, shown
     body = {"kind": "slots", "cluster": {"map_slots": 2, "reduce_slots": 0}, "jobs": [{"name": "A", "maps": 3, "map_task_s": 2}],
             "policies": [{"policy": "fifo"}]}
@@ -288,3 +289,38 @@ def test_the_status_of_a_schedule_is_that_of_its_worst_job(cli, history, items, 
     reply = json.loads(cli("batch", "-", "--dry-run", "-o", "json", input=json.dumps({"items": items}), status=status).out)
     verdicts = {"met": MET, "at_risk": AT_RISK, "missed": MISSED, "unknown": UNKNOWN}
     assert [verdicts[item["verdict"]] for item in reply["items"]] == items
+
+
+@pytest.mark.parametrize("options, include", [
+    ([], None), (["memory"], ["alternatives", "stages", "spark", "memory"]), (["no-stages"], ["alternatives", "spark"]), (["none"], []),
+    (["none", "stages"], ["stages"]), (["memory", "spark", "stages", "memory"], ["alternatives", "stages", "spark", "memory"]), (["memory", "none"], []),
+    (["no-memory"], ["alternatives", "stages", "spark"])])
+def test_parts_of_advice_are_added_and_left_out(cli, make_cli, history, options, include):
+    words = ["advise", "nightly-etl", "--size", "64", "--deadline", "90s", "--dry-run", "-o", "json"] + [word for option in options for word in ("--include", option)]
+    with stub(problem(422, "no")) as server:
+        make_cli(server.url, "prv_x")(*words, status=2)
+        assert json.loads(server.requests[0][3]).get("include") == include
+    advice = json.loads(cli(*words).out)  # and the service takes it
+    assert bool(advice.get("stages")) == ("stages" in (["stages"] if include is None else include))
+
+
+def test_options_change_the_parts_of_a_request(cli, history):
+    (cli.home / "question.json").write_text(json.dumps({"deadline_s": 90, "include": ["stages", "memory"]}))
+    asked = ("advise", "nightly-etl", "--request", "question.json", "--dry-run", "-o", "json")
+    advice = json.loads(cli(*asked, "--include", "no-memory").out)
+    assert advice.get("stages") and not advice.get("memory") and not advice.get("alternatives")
+    assert "include" in cli(*asked, "--include", "memroy", status=2).err
+
+
+def test_a_run_is_named_by_its_id_or_with_its_application(cli, client, name):
+    client.post("/v1/applications/%s/runs" % name, {"problem_size": 8, "executors": 2, "cores_per_executor": 4, "duration_s": 60}, status=201)
+    run = cli("runs", name, "--ids").out.strip()
+    shown = json.loads(cli("runs", "show", run, "-o", "json").out)
+    assert json.loads(cli("runs", "show", name, run, "-o", "json").out) == shown and shown["application"] == name
+    assert json.loads(cli("runs", "correct", run, "--executors", "3", "-o", "json").out)["executors"] == 3
+    assert json.loads(cli("runs", "correct", name, run, "--executors", "4", "-o", "json").out)["executors"] == 4
+    cli("runs", "correct", "no-" + name, run, "--executors", "5", status=1)
+    cli("runs", "delete", run, status=2)
+    cli("runs", "delete", run, "--yes")
+    for words in (("show", run), ("correct", run, "--executors", "1"), ("delete", run, "--yes"), ("show", name, run)):
+        assert cli("runs", *words, status=1).out == ""

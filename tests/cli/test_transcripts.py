@@ -9,7 +9,7 @@ A transcript is a list of commands, each with what it wrote:
 
 and "[status N]" below it where the exit status is not 0. Ids, instants of the day, tokens and tags are replaced by
 words of the same length, so that tables stay aligned, and numbers are rounded to what every build agrees on. Lines
-that begin with "# " are remarks; "# team: changes", "# team: asks" and "# team: refused" have the
+that begin with "# " are remarks; "# team: changes", "# team: asks", "# team: refused" and "# team: idle" have the
 transcript run in a team of its own, which the others do not see.
 
 PROVISOR_UPDATE_TRANSCRIPTS=1 writes them anew: look at `git diff` then. A new transcript begins as a file of
@@ -52,7 +52,7 @@ def steady(text):
 @pytest.fixture(scope="module")
 def teams(service, sample):
     """The tokens of the team that is looked at, of the one that is changed, and of the one that asks for advice."""
-    tokens = {team: service.token(name, name="test") for team, name in (("sample", "transcripts"), ("changes", "changes"), ("asks", "asks"), ("refused", "refused"))}
+    tokens = {team: service.token(name, name="test") for team, name in (("sample", "transcripts"), ("changes", "changes"), ("asks", "asks"), ("refused", "refused"), ("idle", "idle"))}
     for team, applications in (("sample", ("churn-training", "hourly-report", "nightly-etl")), ("changes", ("hourly-report",)), ("asks", ("nightly-etl",))):
         client = service.client(tokens[team])
         for log in sorted(log for application in applications for log in (sample / application).rglob("*") if log.is_file()):

@@ -18,7 +18,7 @@ UNIONS = {
     "action": {"object", "string"},  # of a decision; of an audit record its name
     "applications": {"array", "number"},  # of a plan; of a size of heaps how many fit
     "candidates": {"array", "number"},  # of models, plans and searches; of a round of a search how many
-    "cluster": {"string", "object"},  # the name of a cluster; in a feasibility request also its size
+    "cluster": {"string", "object"},  # GivenCluster: the name of a registered one, or its size
     "completion_over_longest_task": {"number", "object"},  # one percentile; of a class of jobs three
     "completion_s": {"number", "object"},  # of a job; of many jobs their percentiles
     "concurrency": {"array", "number"},  # of a scheduler; of a search the values to try
@@ -39,7 +39,7 @@ UNIONS = {
     "order": {"array", "string"},  # of a plan of slots the names of jobs; a word
     "overhead": {"number", "string"},  # a share of a task's time; of a job from history how it was found
     "probes_per_task": {"array", "number"},  # of a scheduler; of a search the values to try
-    "processing": {"array", "object"},  # samples and estimates are lists, a copy plan's distributions go by operation
+    "processing": {"array", "object"},  # a list of speeds of operations; in copy plans also an object by operation
     "progress": {"object", "number"},  # of an operation; of a running job the share that is done
     "queues": {"array", "number"},  # of a scheduler of slots its queues, or how many
     "reserved_share": {"array", "number"},  # of a scheduler; of a search the values to try

@@ -59,7 +59,8 @@ void fuzz_body(const struct codec_node *top)
     struct codec_contention asked;
     codec_contention_decode(top, &limits, &asked);
     bool taken = fuzz_body_is_taken(top);
-    FUZZ_REQUIRE(!taken || asked.cluster.at != NULL || !isnan(asked.terms.max_cores));
+    FUZZ_REQUIRE(!taken || asked.cluster.name.at != NULL || asked.cluster.sized != NULL ||
+                 !isnan(asked.terms.max_cores));
     if (isnan(asked.terms.max_cores)) /* as the cluster that is named would tell */
         asked.terms.max_cores = 12;
     if (taken)

@@ -53,6 +53,8 @@ struct command {
     const struct command *const *subcommands;              /* ended by NULL; or NULL */
     int (*run)(
         struct invocation *invocation); /* NULL: wants a subcommand; returns an exit_status */
+    const void *context;                /* of `run`; NULL: none */
+    const char *words;                  /* what completion offers as words, "a|b"; or NULL */
     bool hidden;                        /* of no interest to people */
     bool is_program;                    /* a program of its own, provisor-NAME */
 };

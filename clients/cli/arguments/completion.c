@@ -78,8 +78,6 @@ static const char *positional_values(const struct command *command)
         return "@applications";
     if (strstr(positional, "FILE") != NULL || strstr(positional, "PATH") != NULL)
         return "@files";
-    if (strcmp(command->name, "completion") == 0)
-        return "bash zsh fish";
     return "";
 }
 
@@ -129,8 +127,11 @@ static void write_options_case(FILE *out, const char *path, const struct command
 static void write_positional_case(FILE *out, const char *path, const struct command *command)
 {
     const char *values = positional_values(command);
-    if (values[0] != '\0')
-        fprintf(out, "    '%s') echo '%s' ;;\n", path, values);
+    if (values[0] == '\0' && command->words == NULL)
+        return;
+    fprintf(out, "    '%s') echo '%s", path, values);
+    write_words(out, command->words);
+    fputs("' ;;\n", out);
 }
 
 static void write_value_case(FILE *out, const char *path, const struct option_spec *option)
@@ -358,8 +359,11 @@ static void write_fish_command(FILE *out, const char *path, const struct command
                 path);
     if (strstr(values, "@files") != NULL)
         fprintf(out, "complete -c provisor -n '__provisor_is \"%s\"' -F\n", path);
-    else if (values[0] != '\0' && values[0] != '@')
-        fprintf(out, "complete -c provisor -n '__provisor_is \"%s\"' -a '%s'\n", path, values);
+    if (command->words != NULL) {
+        fprintf(out, "complete -c provisor -n '__provisor_is \"%s\"' -a '", path);
+        write_words(out, command->words);
+        fputs("'\n", out);
+    }
 }
 
 static void write_fish_path(FILE *out, const char *path, const struct command *command)

@@ -37,13 +37,13 @@ static bool write_application(struct invocation *invocation, const json_t *reply
         {"  should be", "confidence", CELL_SHARE, NULL},
     };
     static const struct column items[] = {
-        {"run of", "at", CELL_MINUTE, NULL},
-        {"size", "advised.problem_size", CELL_NUMBER, NULL},
-        {"executors", "advised.executors", CELL_COUNT, NULL},
         {"predicted", "advised.predicted_duration_s", CELL_SECONDS, NULL},
         {"took", "measured.duration_s", CELL_SECONDS, NULL},
         {"error", "error_percent", CELL_PERCENT, NULL},
-        {"inside", "within_interval", CELL_YES, style_of_inside},
+        {"inside", "within_interval", CELL_VERDICT, style_of_inside},
+        {"run of", "at", CELL_MINUTE, NULL},
+        {"size", "advised.problem_size", CELL_NUMBER, NULL},
+        {"executors", "advised.executors", CELL_COUNT, NULL},
         {"model", "advised.model", CELL_TEXT, NULL},
         {"run", "run_id", CELL_ID, NULL},
     };
@@ -83,7 +83,7 @@ static json_t *calibration_rows(const json_t *reply)
 
 static bool write_team(struct invocation *invocation, const json_t *reply)
 {
-    static const struct column applications[] = {{"application", "application", CELL_TEXT, NULL},
+    static const struct column applications[] = {{"application", "application", CELL_NAME, NULL},
                                                  ACCURACY_COLUMNS};
     static const struct column models[] = {{"model", "model", CELL_TEXT, NULL}, ACCURACY_COLUMNS};
     static const struct column overall[] = {ACCURACY_COLUMNS};

@@ -18,7 +18,7 @@ static enum style style_of_status(const json_t *cell)
 
 static const struct column record[] = {
     {"admission", "id", CELL_ID, NULL},
-    {"status", "status", CELL_TEXT, style_of_status},
+    {"status", "status", CELL_VERDICT, style_of_status},
     {"cluster", "cluster", CELL_TEXT, NULL},
     {"application", "application", CELL_TEXT, NULL},
     {"cores", "granted_cores", CELL_NUMBER, NULL},
@@ -190,7 +190,7 @@ static int run_list(struct invocation *invocation)
         {"admission", "id", CELL_ID, NULL},
         {"cluster", "cluster", CELL_TEXT, NULL},
         {"application", "application", CELL_TEXT, NULL},
-        {"status", "status", CELL_TEXT, style_of_status},
+        {"status", "status", CELL_VERDICT, style_of_status},
         {"cores", "granted_cores", CELL_NUMBER, NULL},
         {"memory", "memory_bytes", CELL_BYTES, NULL},
         {"starts", "starts_at", CELL_MINUTE, NULL},

@@ -31,7 +31,8 @@ static const struct column csv_columns[] = {
     {"executors", "recommendation.executors", CELL_COUNT, NULL},
     {"cores per executor", "recommendation.cores_per_executor", CELL_COUNT, NULL},
     {"predicted duration", "recommendation.predicted_duration_s", CELL_SECONDS, NULL},
-    {"interval", "recommendation.interval_s", CELL_TEXT, NULL},
+    {"at least", "recommendation.interval_s.0", CELL_SECONDS, NULL},
+    {"at most", "recommendation.interval_s.1", CELL_SECONDS, NULL},
     {"probability", "recommendation.deadline_probability", CELL_SHARE, NULL},
     {"cost", "recommendation.cost", CELL_NUMBER, NULL}};
 

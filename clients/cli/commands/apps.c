@@ -41,15 +41,15 @@ static int write_names(struct query *query)
 static int run(struct invocation *invocation)
 {
     static const struct column columns[] = {
-        {"application", "name", CELL_TEXT, NULL},
+        {"application", "name", CELL_NAME, NULL},
         {"runs", "runs", CELL_COUNT, NULL},
         {"last run", "last_run_at", CELL_MINUTE, NULL},
         {"size", "last_run.problem_size", CELL_SIZE, NULL},
         {"executors", "last_run.executors", CELL_COUNT, NULL},
         {"took", "last_run.duration_s", CELL_SECONDS, NULL},
-        {"ok", "last_run.succeeded", CELL_YES, style_of_run},
+        {"ok", "last_run.succeeded", CELL_VERDICT, style_of_run},
         {"advised", "last_advice.executors", CELL_COUNT, NULL},
-        {"verdict", "last_advice.verdict", CELL_TEXT, NULL},
+        {"verdict", "last_advice.verdict", CELL_VERDICT, NULL},
     };
     static struct query query;
     if (!invocation_begin(invocation, FORMS_OF_TABLES))
@@ -71,7 +71,7 @@ static int run(struct invocation *invocation)
 static int run_show(struct invocation *invocation)
 {
     static const struct column columns[] = {
-        {"application", "name", CELL_TEXT, NULL},
+        {"application", "name", CELL_NAME, NULL},
         {"description", "description", CELL_TEXT, NULL},
         {"labels", "labels", CELL_TEXT, NULL},
         {"problem size", "problem_size_measure.kind", CELL_TEXT, NULL},
@@ -84,10 +84,10 @@ static int run_show(struct invocation *invocation)
         {"  executors", "last_run.executors", CELL_COUNT, NULL},
         {"  cores each", "last_run.cores_per_executor", CELL_COUNT, NULL},
         {"  took", "last_run.duration_s", CELL_SECONDS, NULL},
-        {"  succeeded", "last_run.succeeded", CELL_YES, style_of_run},
+        {"  succeeded", "last_run.succeeded", CELL_VERDICT, style_of_run},
         {"last advice", "last_advice_at", CELL_INSTANT, NULL},
         {"  id", "last_advice.id", CELL_ID, NULL},
-        {"  verdict", "last_advice.verdict", CELL_TEXT, NULL},
+        {"  verdict", "last_advice.verdict", CELL_VERDICT, NULL},
         {"  executors", "last_advice.executors", CELL_COUNT, NULL},
         {"  predicted", "last_advice.predicted_duration_s", CELL_SECONDS, NULL},
         {"  deadline", "last_advice.deadline_s", CELL_SECONDS, NULL},

@@ -11,7 +11,10 @@
 
 static const struct option_spec options[] = {
     {"cluster", 0, OPTION_TEXT, "NAME",
-     "The registered cluster on which all of them run; it wins over that of the file.", false},
+     "The registered cluster on which all of them run; it wins over that of the file, which may be "
+     "a "
+     "name or a size.",
+     false},
     {"dry-run", 'n', OPTION_FLAG, NULL, "Store no advice; a token that may only read is enough.",
      false},
     OPTIONS_END};
@@ -90,16 +93,16 @@ static enum style style_of_yes(const json_t *cell)
 static bool write_answers(struct invocation *invocation, const json_t *reply)
 {
     static const struct column job_columns[] = {
-        {"application", "application", CELL_TEXT, NULL},
+        {"application", "application", CELL_NAME, NULL},
         {"size", "problem_size", CELL_SIZE, NULL},
-        {"deadline", "deadline_s", CELL_SECONDS, NULL},
-        {"verdict", "verdict", CELL_TEXT, NULL},
         {"executors", "recommendation.executors", CELL_COUNT, NULL},
-        {"cores each", "recommendation.cores_per_executor", CELL_COUNT, NULL},
         {"takes", "recommendation.predicted_duration_s", CELL_SECONDS, NULL},
+        {"deadline", "deadline_s", CELL_SECONDS, NULL},
+        {"verdict", "verdict", CELL_VERDICT, NULL},
+        {"cores each", "recommendation.cores_per_executor", CELL_COUNT, NULL},
         {"begins", "release_s", CELL_SECONDS, NULL},
         {"ends at", "completion_s", CELL_SECONDS, NULL},
-        {"met with all", "met", CELL_YES, style_of_yes},
+        {"met with all", "met", CELL_VERDICT, style_of_yes},
         {"in time", "recommendation.deadline_probability", CELL_SHARE, NULL},
         {"advice", "id", CELL_ID, NULL},
     };
@@ -108,16 +111,25 @@ static bool write_answers(struct invocation *invocation, const json_t *reply)
         {"all deadlines are met", "feasible", CELL_YES, style_of_yes},
         {"cores that would be enough", "min_total_cores", CELL_COUNT, NULL},
     };
-    const bool on_cluster = json_is_string(json_object_get(reply, "cluster"));
+    static const struct column advice_columns[] = {
+        {"application", "application", CELL_NAME, NULL},
+        {"advice", "id", CELL_ID, NULL},
+    };
+    const bool people = invocation_for_people(invocation);
+    const bool stored = !argument_given(invocation->arguments, "dry-run");
+    const bool on_cluster = json_is_boolean(json_object_get(reply, "feasible"));
     json_t *rows = rows_of(reply);
     const struct section sections[] = {
-        {.value = rows, .columns = job_columns, .n_columns = COUNT(job_columns)},
+        {.value = rows, .columns = job_columns, .n_columns = COUNT(job_columns) - people},
+        {.title = "Advice, for `provisor admit --advice`",
+         .value = people && stored ? rows : NULL,
+         .columns = advice_columns,
+         .n_columns = COUNT(advice_columns)},
         {.title = "All of them together",
-         .value = reply,
+         .value = on_cluster ? reply : NULL,
          .columns = together,
          .n_columns = COUNT(together)}};
-    const bool good =
-        invocation_write_report(invocation, sections, COUNT(sections) - !on_cluster, reply);
+    const bool good = invocation_write_report(invocation, sections, COUNT(sections), reply);
     json_decref(rows);
     return good;
 }

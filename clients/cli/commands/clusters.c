@@ -1,12 +1,13 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/invocation.h"
+#include "cli/commands/one_call_rows.h"
 #include "cli/commands/query.h"
 #include "cli/commands/registered.h"
 
 enum { CLUSTERS_LIMIT = 50 };
 
 static const struct column columns[] = {
-    {"cluster", "name", CELL_TEXT, NULL},
+    {"cluster", "name", CELL_NAME, NULL},
     {"description", "description", CELL_TEXT, NULL},
     {"labels", "labels", CELL_TEXT, NULL},
     {"executors", "executors", CELL_COUNT, NULL},
@@ -40,7 +41,7 @@ static const struct option_group list_group = {"Options", list_options};
 static int run(struct invocation *invocation)
 {
     static const struct column list_columns[] = {
-        {"cluster", "name", CELL_TEXT, NULL},
+        {"cluster", "name", CELL_NAME, NULL},
         {"executors", "executors", CELL_COUNT, NULL},
         {"cores each", "cores_per_executor", CELL_COUNT, NULL},
         {"slots", "slots", CELL_COUNT, NULL},
@@ -133,8 +134,52 @@ static const struct command command_delete = {
     .groups = {&delete_group},
     .run = run_delete};
 
-static const struct command *const subcommands[] = {&command_show, &command_put, &command_delete,
-                                                    NULL};
+/* --- speeds --- */
+
+static const struct column speed_columns[] = {
+    {"operation", "operation", CELL_NAME, NULL}, {"a second", "mean_bytes_per_s", CELL_BYTES, NULL},
+    {"samples", "samples", CELL_COUNT, NULL},    {"weight", "weight", CELL_NUMBER, NULL},
+    {"of", "source", CELL_TEXT, NULL},           {"newest", "newest_at", CELL_MINUTE, NULL},
+};
+static const struct column transfer_columns[] = {
+    {"from", "from", CELL_NAME, NULL},        {"a second", "mean_bytes_per_s", CELL_BYTES, NULL},
+    {"samples", "samples", CELL_COUNT, NULL}, {"weight", "weight", CELL_NUMBER, NULL},
+    {"of", "source", CELL_TEXT, NULL},        {"newest", "newest_at", CELL_MINUTE, NULL},
+};
+static const struct column availability_columns[] = {
+    {"unreachable in a slot", "availability.outage_probability", CELL_SHARE, NULL},
+    {"outages", "availability.outage_count", CELL_COUNT, NULL},
+    {"observed", "availability.observed_s", CELL_SECONDS, NULL},
+    {"down", "availability.downtime_s", CELL_SECONDS, NULL},
+};
+static const struct one_call performance = {
+    .method = "GET",
+    .path = "/v1/clusters/{}/performance",
+    .parts = {PART("Speeds of operations", "processing", speed_columns),
+              PART("Transfers to it", "transfers", transfer_columns),
+              PART("Availability", "", availability_columns)}};
+static const struct one_call report = {
+    .method = "POST", .path = "/v1/clusters/{}/samples", .has_file = true, .once = true};
+
+static const struct command command_performance = {
+    .name = "performance",
+    .summary = "Show the reported speeds and outages of a cluster.",
+    POSITIONAL("CLUSTER", 1),
+    .examples = "  provisor clusters performance eu-1",
+    CALLS(performance)};
+
+static const struct command command_report = {
+    .name = "report",
+    .summary = "Report speeds and outages of a cluster.",
+    .description =
+        "Reads the samples from a JSON or YAML file, or from standard input (-), as POST "
+        "/v1/clusters/{name}/samples takes them.",
+    POSITIONAL("CLUSTER FILE", 2),
+    .examples = "  provisor clusters report eu-1 samples.yaml",
+    CALLS(report)};
+
+static const struct command *const subcommands[] = {
+    &command_show, &command_put, &command_delete, &command_performance, &command_report, NULL};
 
 const struct command command_clusters = {
     .name = "clusters",

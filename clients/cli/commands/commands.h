@@ -40,6 +40,16 @@ extern const struct command command_submit;
 extern const struct command command_tokens;
 extern const struct command command_webhooks;
 extern const struct command command_workloads;
+extern const struct command command_audit;
+extern const struct command command_call;
+extern const struct command command_control;
+extern const struct command command_name_rules;
+extern const struct command command_pigeon_plan;
+extern const struct command command_profile;
+extern const struct command command_quota_loops;
+extern const struct command command_slowdowns;
+extern const struct command command_stage_plan;
+extern const struct command command_usage;
 
 /* Inside `runs`; in a file of their own. */
 extern const struct command command_runs_export;

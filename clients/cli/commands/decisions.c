@@ -4,7 +4,6 @@
 
 #include "base/plural.h"
 #include "cli/commands/file_body.h"
-#include "cli/commands/findings.h"
 #include "cli/commands/query.h"
 
 static const struct option_spec options[] = {
@@ -19,18 +18,6 @@ static const struct option_spec options[] = {
      "Of a log: with each line the whole decision, in JSON and YAML.", false},
     OPTIONS_END};
 const struct option_group decision_options = {"Options", options};
-
-struct section decisions_warnings(const json_t *reply)
-{
-    static const struct column columns[] = {{"warning", "message", CELL_TEXT, NULL}};
-    const json_t *warnings = json_object_get(reply, "warnings");
-    return (struct section){.title = "Warnings",
-                            .value = warnings,
-                            .columns = columns,
-                            .n_columns = COUNT(columns),
-                            .draw = json_array_size(warnings) > 0 ? findings_draw : NULL,
-                            .context = warnings};
-}
 
 /* --- the reply to a log --- */
 

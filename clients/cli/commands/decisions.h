@@ -22,7 +22,4 @@ extern const struct option_group decision_options;
  * shown. */
 int decisions_run(struct invocation *invocation, const struct decision_kind *kind);
 
-/* All warnings of a reply, as a section of it. */
-struct section decisions_warnings(const json_t *reply);
-
 #endif

@@ -14,7 +14,31 @@ static const struct option_spec options[] = {
     OPTIONS_END};
 static const struct option_group group = {"Options", options};
 
+/* A word of the service as people read it: "too few tasks". */
+static void plain_word(const char *word, char *out, size_t room)
+{
+    (void)snprintf(out, room, "%s", word);
+    for (char *at = out; (at = strchr(at, '_')) != NULL;)
+        *at = ' ';
+}
+
 /* --- bottlenecks --- */
+
+/* Name of a kind of bottleneck, "a straggling task". Kinds without a row keep their word. */
+static void bottleneck_words(const char *kind, char *out, size_t room)
+{
+    static const char *const words[][2] = {{"straggler", "a straggling task"},
+                                           {"startup", "the start of executors"},
+                                           {"driver", "work of the driver alone"},
+                                           {"spill", "spill to disk"},
+                                           {"skew", "skewed data"},
+                                           {"storage_bound", "slow storage"},
+                                           {"cached_blocks", "missing cached data"}};
+    for (size_t i = 0; i < COUNT(words); i++)
+        if (strcmp(kind, words[i][0]) == 0)
+            kind = words[i][1];
+    plain_word(kind, out, room);
+}
 
 static void
 write_heading(FILE *out, const struct terminal *terminal, size_t number, const json_t *item)
@@ -30,8 +54,9 @@ write_heading(FILE *out, const struct terminal *terminal, size_t number, const j
     if (share >= 0)
         (void)snprintf(percent, sizeof percent, " (%.0f %%)", share);
     char heading[512];
-    int at = snprintf(heading, sizeof heading, "%zu. %s%s lost to %s", number, lost, percent,
-                      json_text_at(item, "kind", ""));
+    char kind[64];
+    bottleneck_words(json_text_at(item, "kind", ""), kind, sizeof kind);
+    int at = snprintf(heading, sizeof heading, "%zu. %s%s lost to %s", number, lost, percent, kind);
     if (id >= 0 && at > 0 && (size_t)at < sizeof heading)
         (void)snprintf(heading + at, sizeof heading - (size_t)at, " in stage %.0f%s%s", id,
                        stage == NULL ? "" : ", ", stage == NULL ? "" : stage);
@@ -97,6 +122,33 @@ static void draw_missing(FILE *out, const struct terminal *terminal, const void 
                             json_text_at(json_array_get(missing, i), "message", ""));
 }
 
+/* How the speedup grows, in words: "IIIs,1" is bounded by serial work. */
+static void growth_words(const json_t *slice, char *out, size_t room)
+{
+    static const char *const by_roman[] = {"unclear", "with the executors", "less and less",
+                                           "bounded", "to a peak, then falls"};
+    const char *type = json_text_at(slice, "scaling_type", "");
+    const size_t roman = strspn(type, "IV");
+    const bool fourth = strncmp(type, "IV", 2) == 0;
+    const char *of = strstr(type, ",1") != NULL   ? ": serial work"
+                     : strstr(type, ",2") != NULL ? ": growing work"
+                                                  : "";
+    (void)snprintf(out, room, "%s%s", by_roman[fourth ? 4 : roman < 4 ? roman : 0], of);
+}
+
+/* The slices with words for people. */
+static json_t *slice_rows(const json_t *slices)
+{
+    char words[96];
+    json_t *rows = json_deep_copy(slices);
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        json_t *row = json_array_get(rows, i);
+        growth_words(row, words, sizeof words);
+        (void)json_object_set_new(row, "growth", json_string(words));
+    }
+    return rows;
+}
+
 /* --- the whole --- */
 
 static const struct column bottleneck_columns[] = {
@@ -114,10 +166,19 @@ static const struct column slice_columns[] = {
     {"size", "problem_size", CELL_NUMBER, NULL},
     {"size an executor", "load_per_executor", CELL_NUMBER, NULL},
     {"runs", "runs", CELL_COUNT, NULL},
+    {"fastest with", "fastest_executors", CELL_COUNT, NULL},
+    {"speedup bound", "speedup_bound", CELL_NUMBER, NULL},
     {"type", "scaling_type", CELL_TEXT, NULL},
     {"trend", "trend", CELL_TEXT, NULL},
+};
+
+static const struct column growth_columns[] = {
+    {"size", "problem_size", CELL_NUMBER, NULL},
+    {"size an executor", "load_per_executor", CELL_NUMBER, NULL},
+    {"runs", "runs", CELL_COUNT, NULL},
     {"fastest with", "fastest_executors", CELL_COUNT, NULL},
-    {"at most", "speedup_bound", CELL_NUMBER, NULL},
+    {"speedup bound", "speedup_bound", CELL_NUMBER, NULL},
+    {"speedup grows", "growth", CELL_TEXT, NULL},
 };
 
 /* Sections of the table for people; those of CSV and Markdown hold the same as columns. */
@@ -133,6 +194,7 @@ static bool write_diagnosis(FILE *out,
     const json_t *largest = largest_slice(slices);
     const json_t *missing = json_object_get(reply, "missing");
     bool people = form == FORM_TABLE;
+    json_t *rows = slice_rows(slices);
     char title[160];
     char took[32];
     char causes[64];
@@ -149,9 +211,9 @@ static bool write_diagnosis(FILE *out,
          .context = items},
         {.text = people && json_array_size(items) == 0 ? "No bottleneck was found." : ""},
         {.title = "How it scales",
-         .value = slices,
-         .columns = slice_columns,
-         .n_columns = COUNT(slice_columns)},
+         .value = rows,
+         .columns = people ? growth_columns : slice_columns,
+         .n_columns = people ? COUNT(growth_columns) : COUNT(slice_columns)},
         {.title = causes, .draw = draw_causes, .context = largest},
         {.title = "What would show more", .draw = draw_missing, .context = missing}};
     bool has_causes = json_array_size(json_object_get(largest, "causes")) > 0;
@@ -161,7 +223,9 @@ static bool write_diagnosis(FILE *out,
     for (size_t i = 0; i < COUNT(sections); i++)
         if ((i != 3 || has_causes) && (i != 4 || has_missing))
             shown[n++] = sections[i];
-    return report_write(out, form, terminal, shown, n, reply, failure);
+    const bool good = report_write(out, form, terminal, shown, n, reply, failure);
+    json_decref(rows);
+    return good;
 }
 
 static int run(struct invocation *invocation)

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,10 @@
 enum { GANTT_CORES = 32 };
 
 static const struct option_spec options[] = {
-    {"schedule", 0, OPTION_FLAG, NULL, "Ask for the schedule, and draw it.", false}, OPTIONS_END};
+    {"cluster", 0, OPTION_TEXT, "NAME",
+     "The registered cluster on which the jobs run; it wins over that of the file.", false},
+    {"schedule", 0, OPTION_FLAG, NULL, "Ask for the schedule, and draw it.", false},
+    OPTIONS_END};
 static const struct option_group group = {"Options", options};
 
 static enum style style_of_met(const json_t *cell)
@@ -74,27 +78,45 @@ static json_t *deadline_rows(const json_t *reply)
     return rows;
 }
 
+/* The jobs with `due_s`, the instant of the deadline, and `slack_s`, the time left until then; below 0
+ * the job is late. */
+static json_t *job_rows(const json_t *reply)
+{
+    json_t *rows = json_deep_copy(json_object_get(reply, "jobs"));
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        json_t *row = json_array_get(rows, i);
+        const double takes = json_number_at(row, "execution_s", (double)NAN);
+        const double released = json_number_at(row, "completion_s", (double)NAN) - takes;
+        const double deadline = json_number_at(row, "deadline_s", (double)NAN);
+        if (isnan(released) || isnan(deadline))
+            continue;
+        (void)json_object_set_new(row, "due_s", json_real(released + deadline));
+        (void)json_object_set_new(row, "slack_s", json_real(deadline - takes));
+    }
+    return rows;
+}
+
 static bool write_answer(struct invocation *invocation, const json_t *reply)
 {
     static const struct column job_columns[] = {
-        {"job", "name", CELL_TEXT, NULL},
+        {"job", "name", CELL_NAME, NULL},
         {"deadline", "deadline_s", CELL_SECONDS, NULL},
         {"takes", "execution_s", CELL_SECONDS, NULL},
         {"ends at", "completion_s", CELL_SECONDS, NULL},
-        {"deadline error", "deadline_error_percent", CELL_PERCENT, NULL},
-        {"met", "met", CELL_YES, style_of_met},
+        {"slack", "slack_s", CELL_SLACK, NULL},
+        {"due at", "due_s", CELL_SECONDS, NULL},
+        {"met", "met", CELL_VERDICT, style_of_met},
     };
     static const struct column remedy_columns[] = {
         {"cores that meet all deadlines", "remedies.min_total_cores", CELL_COUNT, NULL}};
     static const struct column deadline_columns[] = {
-        {"job", "name", CELL_TEXT, NULL}, {"deadline", "deadline_s", CELL_SECONDS, NULL}};
+        {"job", "name", CELL_NAME, NULL}, {"deadline", "deadline_s", CELL_SECONDS, NULL}};
     bool has_schedule = json_array_size(json_object_get(reply, "schedule")) > 0;
     bool has_cores = json_at(reply, "remedies.min_total_cores") != NULL;
     json_t *deadlines = deadline_rows(reply);
+    json_t *rows = job_rows(reply);
     const struct section sections[] = {
-        {.value = json_object_get(reply, "jobs"),
-         .columns = job_columns,
-         .n_columns = COUNT(job_columns)},
+        {.value = rows, .columns = job_columns, .n_columns = COUNT(job_columns)},
         {.text = json_text_at(reply, "reasons.0.message", "")},
         {.text = json_text_at(reply, "warnings.0.message", "")},
         {.text = json_text_at(reply, "warnings.1.message", "")},
@@ -111,6 +133,7 @@ static bool write_answer(struct invocation *invocation, const json_t *reply)
     bool good =
         invocation_write_report(invocation, sections, COUNT(sections) - !has_schedule, reply);
     json_decref(deadlines);
+    json_decref(rows);
     return good;
 }
 
@@ -129,6 +152,9 @@ static int run(struct invocation *invocation)
     json_t *request = invocation_read_document(invocation, invocation_word(invocation, 0));
     if (request == NULL)
         return invocation_failed(invocation);
+    const char *cluster = argument_text(invocation->arguments, "cluster");
+    if (cluster != NULL && json_is_object(request))
+        (void)json_object_set_new(request, "cluster", json_string(cluster));
     ask_for_schedule(invocation, request);
     bool good = post_document(invocation, "/v1/feasibility", request, false, &reply) &&
                 write_answer(invocation, reply.json);
@@ -143,7 +169,9 @@ const struct command command_feasible = {
     .description =
         "Reads a cluster and jobs from a JSON or YAML file, or from standard input (-), as POST "
         "/v1/feasibility takes them, and shows which jobs meet their deadlines if their tasks are "
-        "scheduled earliest deadline first. Where one is missed, it names the cores and the "
+        "scheduled earliest deadline first. `due at` is the instant of the deadline, counted as "
+        "`ends at` is, and `slack` the time left until then. Where one is missed, it names the "
+        "cores and the "
         "deadlines that would do. A job may name an application: its tasks are those of the "
         "recorded run nearest in problem size and cores, and alone it takes what advise predicts "
         "for the cluster.\n\n"
@@ -152,6 +180,7 @@ const struct command command_feasible = {
     .positional_min = 1,
     .positional_max = 1,
     .examples = "  provisor feasible tonight.yaml --schedule\n"
+                "  provisor feasible tonight.yaml --cluster eu-1\n"
                 "  provisor feasible - < tonight.json || echo 'not tonight'",
     .groups = {&group},
     .run = run};

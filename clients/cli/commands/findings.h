@@ -9,4 +9,8 @@
  * paragraph. */
 void findings_draw(FILE *out, const struct terminal *terminal, const void *findings);
 
+/* The members `reasons` and `warnings` of a reply, each as a section. */
+struct section findings_reasons(const json_t *reply);
+struct section findings_warnings(const json_t *reply);
+
 #endif

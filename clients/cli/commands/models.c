@@ -4,6 +4,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/invocation.h"
+#include "cli/commands/one_call_rows.h"
 #include "cli/commands/operation.h"
 #include "cli/commands/query.h"
 
@@ -48,7 +49,7 @@ static const struct column candidate_columns[] = {
     {"error, runs", "comparison.loo_mape_percent", CELL_PERCENT, NULL},
     {"error, executors", "comparison.scale_out_mape_percent", CELL_PERCENT, NULL},
     {"parameters", "parameters_estimated", CELL_COUNT, NULL},
-    {"status", "status", CELL_TEXT, NULL},
+    {"status", "status", CELL_WORD, NULL},
 };
 
 static const json_t *candidate_of(const json_t *models, const char *kind)
@@ -237,7 +238,71 @@ static const struct command command_show = {
     .groups = {&group},
     .run = run};
 
-static const struct command *const subcommands[] = {&command_show, &command_refit, NULL};
+/* --- observations and models of a file --- */
+
+static const struct column fitted_columns[] = {
+    {"model", "model", CELL_NAME, NULL},
+    {"observations", "fit.observations", CELL_COUNT, NULL},
+    {"mean error", "fit.mape_percent", CELL_PERCENT, NULL},
+    {"greatest error", "fit.max_error_percent", CELL_PERCENT, NULL},
+    {"error on left out ones", "fit.loo_mape_percent", CELL_PERCENT, NULL},
+};
+static const struct column estimate_columns[] = {
+    {"parameter", "parameter", CELL_NAME, NULL},
+    {"estimate", "estimate", CELL_NUMBER, NULL},
+    {"standard error", "std_error", CELL_NUMBER, NULL},
+    {"p-value", "p_value", CELL_NUMBER, NULL},
+};
+static const struct column residual_columns[] = {
+    {"size", "problem_size", CELL_NUMBER, NULL},
+    {"executors", "executors", CELL_COUNT, NULL},
+    {"took", "actual", CELL_SECONDS, NULL},
+    {"by the model", "predicted", CELL_SECONDS, NULL},
+    {"error", "error_percent", CELL_PERCENT, NULL},
+};
+static const struct column predicted_columns[] = {
+    {"size", "problem_size", CELL_NUMBER, NULL},
+    {"executors", "executors", CELL_COUNT, NULL},
+    {"takes", "duration_s", CELL_SECONDS, NULL},
+    {"speedup", "speedup", CELL_NUMBER, NULL},
+    {"at least", "interval_s.0", CELL_SECONDS, NULL},
+    {"at most", "interval_s.1", CELL_SECONDS, NULL},
+};
+static const struct one_call fit = {
+    .method = "POST",
+    .path = "/v1/models/fit",
+    .has_file = true,
+    .parts = {PART(NULL, "", fitted_columns),
+              {"Parameters", "parameters", "parameter", estimate_columns, COUNT(estimate_columns)},
+              PART("Observations", "residuals", residual_columns)}};
+static const struct one_call predict = {.method = "POST",
+                                        .path = "/v1/models/predict",
+                                        .has_file = true,
+                                        .parts = {PART(NULL, "predictions", predicted_columns)}};
+
+static const struct command command_fit = {
+    .name = "fit",
+    .summary = "Fit a model to observations in a file; nothing is stored.",
+    .description =
+        "Reads the observations from a JSON or YAML file, or from standard input (-), as "
+        "POST /v1/models/fit takes them.",
+    POSITIONAL("FILE", 1),
+    .examples = "  provisor models fit observations.yaml\n"
+                "  provisor models fit observations.yaml -o json > model.json",
+    CALLS(fit)};
+
+static const struct command command_predict = {
+    .name = "predict",
+    .summary = "Predict by a model in a file; nothing is stored.",
+    .description =
+        "Reads the model and the points from a JSON or YAML file, or from standard input "
+        "(-), as POST /v1/models/predict takes them.",
+    POSITIONAL("FILE", 1),
+    .examples = "  provisor models predict model.yaml",
+    CALLS(predict)};
+
+static const struct command *const subcommands[] = {&command_show, &command_refit, &command_fit,
+                                                    &command_predict, NULL};
 
 const struct command command_models = {
     .name = "models",

@@ -140,7 +140,7 @@ static const struct column operation_columns[] = {
     {"operation", "id", CELL_ID, NULL},
     {"kind", "kind", CELL_TEXT, NULL},
     {"application", "application", CELL_TEXT, NULL},
-    {"status", "status", CELL_TEXT, style_of_status},
+    {"status", "status", CELL_VERDICT, style_of_status},
     {"done", "progress.done", CELL_COUNT, NULL},
     {"of", "progress.total", CELL_COUNT, NULL},
     {"unit", "progress.unit", CELL_TEXT, NULL},
@@ -189,7 +189,7 @@ bool operation_write(struct invocation *invocation, const json_t *operation)
          .value = json_at(operation, "result.selection_stability.models"),
          .columns = stability,
          .n_columns = COUNT(stability)}};
-    json_t *rows = simulation_sections(json_at(operation, "result"), sections + 3);
+    json_t *rows = simulation_sections(json_at(operation, "result"), true, sections + 3);
     bool good = invocation_write_report(invocation, sections, COUNT(sections), operation);
     json_decref(rows);
     return good;

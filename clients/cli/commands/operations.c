@@ -21,7 +21,7 @@ static int run(struct invocation *invocation)
     static const struct column columns[] = {
         {"operation", "id", CELL_ID, NULL},
         {"kind", "kind", CELL_TEXT, NULL},
-        {"status", "status", CELL_TEXT, NULL},
+        {"status", "status", CELL_VERDICT, NULL},
         {"application", "application", CELL_TEXT, NULL},
         {"asked at", "created_at", CELL_MINUTE, NULL},
         {"done", "progress.done", CELL_COUNT, NULL},

@@ -1,188 +1,109 @@
 #include <string.h>
 
 #include "cli/commands/commands.h"
-#include "cli/commands/invocation.h"
-#include "cli/commands/query.h"
+#include "cli/commands/one_call_rows.h"
 
-/* `copies`, `contention` and `memory`: a request in a file, the answer as tables. */
-
-typedef bool write_answer(struct invocation *invocation, const json_t *reply);
-
-/* The request is given away. */
-static int
-send(struct invocation *invocation, const char *path, json_t *request, write_answer *write)
-{
-    struct remote_reply reply = {.status = 0};
-    bool good =
-        post_document(invocation, path, request, false, &reply) && write(invocation, reply.json);
-    remote_reply_clear(&reply);
-    return good ? EXIT_DONE : invocation_failed(invocation);
-}
-
-/* The document in the file that the command names; NULL: recorded. */
-static json_t *read_request(struct invocation *invocation)
-{
-    if (!invocation_begin(invocation, FORMS_OF_TABLES))
-        return NULL;
-    return invocation_read_document(invocation, invocation_word(invocation, 0));
-}
-
-static int ask(struct invocation *invocation, const char *path, write_answer *write)
-{
-    json_t *request = read_request(invocation);
-    return request == NULL ? invocation_failed(invocation) : send(invocation, path, request, write);
-}
+/*
+ * Plans: a request in a file, the answer as tables. A command is a row: its call, the tables of the
+ * reply, and its help.
+ */
 
 /* --- copies --- */
 
-static bool write_copies(struct invocation *invocation, const json_t *plan)
-{
-    static const struct column copies[] = {
-        {"job", "job", CELL_TEXT, NULL},
-        {"task", "task", CELL_TEXT, NULL},
-        {"cluster", "cluster", CELL_TEXT, NULL},
-        {"round", "round", CELL_COUNT, NULL},
-        {"a second", "rate_bytes_per_s", CELL_BYTES, NULL},
-        {"takes", "expected_duration_s", CELL_SECONDS, NULL},
-        {"saves", "saved_s", CELL_SECONDS, NULL},
-    };
-    static const struct column cancellations[] = {{"job", "job", CELL_TEXT, NULL},
-                                                  {"task", "task", CELL_TEXT, NULL},
-                                                  {"cluster", "cluster", CELL_TEXT, NULL}};
-    static const struct column tasks[] = {
-        {"job", "job", CELL_TEXT, NULL},
-        {"task", "task", CELL_TEXT, NULL},
-        {"clusters", "clusters", CELL_TEXT, NULL},
-        {"takes", "expected_duration_s", CELL_SECONDS, NULL},
-        {"survives", "exemption_probability", CELL_SHARE, NULL},
-    };
-    static const struct column waiting[] = {{"job", "job", CELL_TEXT, NULL},
-                                            {"task", "task", CELL_TEXT, NULL},
-                                            {"because", "reason", CELL_TEXT, NULL}};
-    static const struct column clusters[] = {
-        {"cluster", "cluster", CELL_TEXT, NULL},
-        {"slots used", "slots_used", CELL_COUNT, NULL},
-        {"in, a second", "ingress_bytes_per_s", CELL_BYTES, NULL},
-        {"out, a second", "egress_bytes_per_s", CELL_BYTES, NULL},
-    };
-    const struct section sections[] = {{.title = "Copies to start",
-                                        .value = json_object_get(plan, "copies"),
-                                        .columns = copies,
-                                        .n_columns = COUNT(copies)},
-                                       {.title = "Copies to cancel before",
-                                        .value = json_object_get(plan, "cancellations"),
-                                        .columns = cancellations,
-                                        .n_columns = COUNT(cancellations)},
-                                       {.title = "Tasks",
-                                        .value = json_object_get(plan, "tasks"),
-                                        .columns = tasks,
-                                        .n_columns = COUNT(tasks)},
-                                       {.title = "Waiting",
-                                        .value = json_object_get(plan, "waiting"),
-                                        .columns = waiting,
-                                        .n_columns = COUNT(waiting)},
-                                       {.title = "Clusters",
-                                        .value = json_object_get(plan, "utilization"),
-                                        .columns = clusters,
-                                        .n_columns = COUNT(clusters)},
-                                       {.text = json_text_at(plan, "warnings.0.message", "")}};
-    return invocation_write_report(invocation, sections, COUNT(sections), plan);
-}
-
-static int run_copies(struct invocation *invocation)
-{
-    return ask(invocation, "/v1/copy-plans", write_copies);
-}
+static const struct column copy_columns[] = {
+    {"job", "job", CELL_NAME, NULL},
+    {"task", "task", CELL_TEXT, NULL},
+    {"cluster", "cluster", CELL_TEXT, NULL},
+    {"round", "round", CELL_COUNT, NULL},
+    {"a second", "rate_bytes_per_s", CELL_BYTES, NULL},
+    {"takes", "expected_duration_s", CELL_SECONDS, NULL},
+    {"saves", "saved_s", CELL_SECONDS, NULL},
+};
+static const struct column cancellation_columns[] = {{"job", "job", CELL_NAME, NULL},
+                                                     {"task", "task", CELL_TEXT, NULL},
+                                                     {"cluster", "cluster", CELL_TEXT, NULL}};
+static const struct column task_columns[] = {
+    {"job", "job", CELL_NAME, NULL},
+    {"task", "task", CELL_TEXT, NULL},
+    {"clusters", "clusters", CELL_TEXT, NULL},
+    {"takes", "expected_duration_s", CELL_SECONDS, NULL},
+    {"survives", "exemption_probability", CELL_SHARE, NULL},
+};
+static const struct column waiting_columns[] = {{"job", "job", CELL_NAME, NULL},
+                                                {"task", "task", CELL_TEXT, NULL},
+                                                {"because", "reason", CELL_TEXT, NULL}};
+static const struct column use_columns[] = {
+    {"cluster", "cluster", CELL_NAME, NULL},
+    {"slots used", "slots_used", CELL_COUNT, NULL},
+    {"in, a second", "ingress_bytes_per_s", CELL_BYTES, NULL},
+    {"out, a second", "egress_bytes_per_s", CELL_BYTES, NULL},
+};
+static const struct one_call copies = {
+    .method = "POST",
+    .path = "/v1/copy-plans",
+    .has_file = true,
+    .parts = {PART("Copies to start", "copies", copy_columns),
+              PART("Copies to cancel before", "cancellations", cancellation_columns),
+              PART("Tasks", "tasks", task_columns), PART("Waiting", "waiting", waiting_columns),
+              PART("Clusters", "utilization", use_columns)}};
 
 const struct command command_copies = {
     .name = "copies",
     .summary = "Plan which copy of which task runs in which cluster.",
     .description = "Reads clusters, bandwidths and jobs from a JSON or YAML file, or from standard "
                    "input (-), as POST /v1/copy-plans takes them. Nothing is started or stored.",
-    .positional = "FILE",
-    .positional_min = 1,
-    .positional_max = 1,
+    POSITIONAL("FILE", 1),
     .examples = "  provisor copies plan.yaml\n"
                 "  provisor copies plan.yaml -o csv",
-    .run = run_copies};
+    CALLS(copies)};
 
 /* --- contention --- */
 
-static bool write_shares(struct invocation *invocation, const json_t *reply)
-{
-    static const struct column columns[] = {
-        {"application", "name", CELL_TEXT, NULL},
-        {"cores", "cores", CELL_NUMBER, NULL},
-        {"saturating", "saturating_cores", CELL_NUMBER, NULL},
-        {"weight", "weight", CELL_NUMBER, NULL},
-    };
-    const struct section sections[] = {{.value = json_object_get(reply, "allocations"),
-                                        .columns = columns,
-                                        .n_columns = COUNT(columns)},
-                                       {.text = json_text_at(reply, "reasons.0.message", "")},
-                                       {.text = json_text_at(reply, "reasons.1.message", "")}};
-    return invocation_write_report(invocation, sections, COUNT(sections), reply);
-}
-
-static int run_contention(struct invocation *invocation)
-{
-    return ask(invocation, "/v1/contention", write_shares);
-}
+static const struct column share_columns[] = {
+    {"application", "name", CELL_NAME, NULL},
+    {"cores", "cores", CELL_NUMBER, NULL},
+    {"saturating", "saturating_cores", CELL_NUMBER, NULL},
+    {"weight", "weight", CELL_NUMBER, NULL},
+};
+static const struct one_call contention = {.method = "POST",
+                                           .path = "/v1/contention",
+                                           .has_file = true,
+                                           .parts = {PART(NULL, "allocations", share_columns)}};
 
 const struct command command_contention = {
     .name = "contention",
     .summary = "Share cores among applications that ask for too many.",
     .description = "Reads the cores and the applications from a JSON or YAML file, or from "
                    "standard input (-), as POST /v1/contention takes them.",
-    .positional = "FILE",
-    .positional_min = 1,
-    .positional_max = 1,
+    POSITIONAL("FILE", 1),
     .examples = "  provisor contention shares.yaml\n"
                 "  echo '{max_cores: 16, applications: [{name: a, requested_cores: 20}]}' | "
                 "provisor contention -",
-    .run = run_contention};
+    CALLS(contention)};
 
 /* --- memory --- */
 
-static bool write_memory(struct invocation *invocation, const json_t *plan)
-{
-    static const struct column applications[] = {
-        {"application", "name", CELL_TEXT, NULL},
-        {"starts", "starts", CELL_YES, NULL},
-        {"off-heap", "off_heap_bytes", CELL_BYTES, NULL},
-        {"in all", "total_bytes", CELL_BYTES, NULL},
-        {"off-heap of each once it ends", "off_heap_bytes_after_end", CELL_BYTES, NULL},
-    };
-    static const struct column pool[] = {
-        {"heaps", "heap_bytes", CELL_BYTES, NULL},
-        {"off-heap pool", "off_heap_pool_bytes", CELL_BYTES, NULL},
-        {"of each", "off_heap_bytes_each", CELL_BYTES, NULL},
-        {"equal heaps", "equal_heap_bytes", CELL_BYTES, NULL},
-    };
-    static const struct column newcomer[] = {
-        {"starts", "starts", CELL_YES, NULL},
-        {"off-heap of each then", "off_heap_bytes_each", CELL_BYTES, NULL},
-    };
-    static const struct column options[] = {
-        {"heap", "heap_bytes", CELL_BYTES, NULL},
-        {"applications that fit", "applications", CELL_COUNT, NULL},
-    };
-    const struct section sections[] = {
-        {.value = json_object_get(plan, "applications"),
-         .columns = applications,
-         .n_columns = COUNT(applications)},
-        {.title = "Memory of the worker", .value = plan, .columns = pool, .n_columns = COUNT(pool)},
-        {.title = "One more application",
-         .value = json_object_get(plan, "newcomer"),
-         .columns = newcomer,
-         .n_columns = COUNT(newcomer)},
-        {.title = "Other heaps",
-         .value = json_object_get(plan, "options"),
-         .columns = options,
-         .n_columns = COUNT(options)},
-        {.text = json_text_at(plan, "warnings.0.message", "")}};
-    return invocation_write_report(invocation, sections, COUNT(sections), plan);
-}
+static const struct column memory_columns[] = {
+    {"application", "name", CELL_NAME, NULL},
+    {"starts", "starts", CELL_VERDICT, NULL},
+    {"off-heap", "off_heap_bytes", CELL_BYTES, NULL},
+    {"in all", "total_bytes", CELL_BYTES, NULL},
+    {"off-heap of each once it ends", "off_heap_bytes_after_end", CELL_BYTES, NULL},
+};
+static const struct column pool_columns[] = {
+    {"heaps", "heap_bytes", CELL_BYTES, NULL},
+    {"off-heap pool", "off_heap_pool_bytes", CELL_BYTES, NULL},
+    {"of each", "off_heap_bytes_each", CELL_BYTES, NULL},
+    {"equal heaps", "equal_heap_bytes", CELL_BYTES, NULL},
+};
+static const struct column newcomer_columns[] = {
+    {"starts", "starts", CELL_VERDICT, NULL},
+    {"off-heap of each then", "off_heap_bytes_each", CELL_BYTES, NULL},
+};
+static const struct column option_columns[] = {
+    {"heap", "heap_bytes", CELL_BYTES, NULL},
+    {"applications that fit", "applications", CELL_COUNT, NULL},
+};
 
 static bool has_bytes(const char *member)
 {
@@ -229,14 +150,20 @@ static json_t *with_bytes(struct invocation *invocation, const char *member, con
     return NULL;
 }
 
-static int run_memory(struct invocation *invocation)
+static json_t *memory_request(struct invocation *invocation, const json_t *document)
 {
-    json_t *document = read_request(invocation);
-    json_t *request = document == NULL ? NULL : with_bytes(invocation, "", document);
-    json_decref(document);
-    return request == NULL ? invocation_failed(invocation)
-                           : send(invocation, "/v1/memory-plans", request, write_memory);
+    return with_bytes(invocation, "", document);
 }
+
+static const struct one_call memory = {
+    .method = "POST",
+    .path = "/v1/memory-plans",
+    .has_file = true,
+    .prepare = memory_request,
+    .parts = {PART(NULL, "applications", memory_columns),
+              PART("Memory of the worker", "", pool_columns),
+              PART("One more application", "newcomer", newcomer_columns),
+              PART("Other heaps", "options", option_columns)}};
 
 const struct command command_memory = {
     .name = "memory",
@@ -244,9 +171,175 @@ const struct command command_memory = {
     .description = "Reads the memory and the heaps of applications from a JSON or YAML file, or "
                    "from standard input (-), as POST /v1/memory-plans takes them. Sizes are bytes, "
                    "alone or with a unit: 16g and 16GiB count by 1024, 16GB by 1000.",
-    .positional = "FILE",
-    .positional_min = 1,
-    .positional_max = 1,
+    POSITIONAL("FILE", 1),
     .examples = "  provisor memory worker.yaml\n"
                 "  provisor memory worker.yaml -o csv",
-    .run = run_memory};
+    CALLS(memory)};
+
+/* --- stage plans --- */
+
+static const struct column plan_columns[] = {
+    {"feasible", "feasible", CELL_VERDICT, NULL},
+    {"application", "application", CELL_NAME, NULL},
+    {"stages of run", "run_id", CELL_ID, NULL},
+    {"recent runs have other stages", "graph_changed", CELL_YES, NULL},
+    {"start-up and driver", "fixed_s", CELL_SECONDS, NULL},
+};
+static const struct column stage_columns[] = {
+    {"stage", "id", CELL_COUNT, NULL},
+    {"weight", "weight", CELL_NUMBER, NULL},
+    {"starts at", "start_s", CELL_SECONDS, NULL},
+    {"may take", "deadline_s", CELL_SECONDS, NULL},
+    {"cores needed", "estimated_cores", CELL_NUMBER, NULL},
+    {"cores at most", "max_allocable_cores", CELL_NUMBER, NULL},
+    {"cores an executor at first", "initial_cores_per_executor", CELL_NUMBER, NULL},
+};
+static const struct one_call stage_plan = {
+    .method = "POST",
+    .path = "/v1/stage-plans",
+    .has_file = true,
+    .parts = {PART(NULL, "", plan_columns), PART("Stages", "stages", stage_columns)}};
+
+const struct command command_stage_plan = {
+    .name = "stage-plan",
+    .summary = "Share the time until a deadline among the stages of an application.",
+    .description =
+        "Reads the deadline, the executors and the stages, or the application whose "
+        "recorded stages count, from a JSON or YAML file, or from standard input (-), as "
+        "POST /v1/stage-plans takes them.",
+    POSITIONAL("FILE", 1),
+    .examples = "  provisor stage-plan stages.yaml\n"
+                "  provisor stage-plan stages.yaml -o csv",
+    CALLS(stage_plan)};
+
+/* --- Pigeon --- */
+
+static const struct column pigeon_columns[] = {
+    {"workers a group", "group_size", CELL_COUNT, NULL},
+    {"groups", "groups", CELL_COUNT, NULL},
+    {"reserved for short tasks", "reserved_workers", CELL_COUNT, NULL},
+    {"weight", "weight", CELL_COUNT, NULL},
+    {"starts without waiting", "probability", CELL_SHARE, NULL},
+    {"because", "reason", CELL_WORD, NULL},
+};
+static const struct column layout_columns[] = {
+    {"workers a group", "group_size", CELL_COUNT, NULL},
+    {"groups", "groups", CELL_COUNT, NULL},
+    {"task starts at once", "task_zero_queuing_probability", CELL_SHARE, NULL},
+    {"waits", "queuing_s", CELL_SECONDS, NULL},
+    {"job starts at once", "job_zero_queuing_equal", CELL_SHARE, NULL},
+    {"of exponential tasks", "job_zero_queuing_exponential", CELL_SHARE, NULL},
+    {"tasks a second of a master", "master_tasks_per_s", CELL_NUMBER, NULL},
+};
+static const struct one_call pigeon = {.method = "POST",
+                                       .path = "/v1/pigeon-plans",
+                                       .has_file = true,
+                                       .parts = {PART("Recommended", "recommended", pigeon_columns),
+                                                 PART("Candidates", "candidates", layout_columns)}};
+
+const struct command command_pigeon_plan = {
+    .name = "pigeon-plan",
+    .summary = "Choose the groups of workers of the scheduler Pigeon.",
+    .description =
+        "Reads the workers and the load from a JSON or YAML file, or from standard input "
+        "(-), as POST /v1/pigeon-plans takes them.",
+    POSITIONAL("FILE", 1),
+    .examples = "  provisor pigeon-plan workers.yaml\n"
+                "  provisor pigeon-plan workers.yaml -o csv",
+    CALLS(pigeon)};
+
+/* --- slowdowns --- */
+
+static const struct column slowdown_columns[] = {
+    {"jobs", "count", CELL_COUNT, NULL},
+    {"mean slowdown", "mean", CELL_NUMBER, NULL},
+    {"median", "median", CELL_NUMBER, NULL},
+    {"fairness (Jain)", "jain", CELL_NUMBER, NULL},
+};
+static const struct column percentile_columns[] = {
+    {"percent of jobs", "percent", CELL_NUMBER, NULL},
+    {"slowdown at most", "slowdown", CELL_NUMBER, NULL},
+    {"over the median", "variability", CELL_NUMBER, NULL},
+    {"completion over longest task", "completion_over_longest_task", CELL_NUMBER, NULL},
+};
+static const struct column class_columns[] = {
+    {"from", "from_s", CELL_SECONDS, NULL},
+    {"to", "to_s", CELL_SECONDS, NULL},
+    {"jobs", "count", CELL_COUNT, NULL},
+    {"mean slowdown", "mean_slowdown", CELL_NUMBER, NULL},
+    {"median", "median_slowdown", CELL_NUMBER, NULL},
+    {"share of the work", "work_share", CELL_SHARE, NULL},
+};
+static const struct column slow_job_columns[] = {
+    {"job", "name", CELL_NAME, NULL},
+    {"took", "sojourn_s", CELL_SECONDS, NULL},
+    {"slowdown", "slowdown", CELL_NUMBER, NULL},
+};
+static const struct one_call slowdowns = {
+    .method = "POST",
+    .path = "/v1/slowdowns",
+    .has_file = true,
+    .parts = {PART("All jobs", "", slowdown_columns),
+              PART("Percentiles", "percentiles", percentile_columns),
+              PART("By size", "classes", class_columns), PART("Jobs", "jobs", slow_job_columns)}};
+
+const struct command command_slowdowns = {
+    .name = "slowdowns",
+    .summary = "Summarize how much longer jobs took than alone.",
+    .description = "Reads jobs from a JSON or YAML file, or from standard input (-), as POST "
+                   "/v1/slowdowns takes them.",
+    POSITIONAL("FILE", 1),
+    .examples = "  provisor slowdowns jobs.yaml\n"
+                "  provisor slowdowns jobs.yaml -o csv",
+    CALLS(slowdowns)};
+
+/* --- control simulations --- */
+
+#define OUTCOME                                                                                    \
+    {"all in time", "feasible", CELL_VERDICT, NULL},                                               \
+        {"late", "metrics.delayed", CELL_COUNT, NULL},                                             \
+        {"ends", "metrics.makespan_s", CELL_SECONDS, NULL},                                        \
+        {"utilization", "metrics.utilization", CELL_SHARE, NULL},                                  \
+    {                                                                                              \
+        "penalty", "total_penalty.mean", CELL_NUMBER, NULL                                         \
+    }
+static const struct column strategy_columns[] = {
+    {"strategy", "strategy", CELL_NAME, NULL}, {"gamma", "gamma", CELL_NUMBER, NULL}, OUTCOME};
+static const struct column baseline_columns[] = {{"baseline", "baseline", CELL_NAME, NULL},
+                                                 OUTCOME};
+static const struct column best_columns[] = {
+    {"strategy", "strategy", CELL_NAME, NULL},
+    {"gamma", "gamma", CELL_NUMBER, NULL},
+    {"why", "reasons.0.message", CELL_TEXT, NULL},
+};
+static const struct column control_job_columns[] = {
+    {"job", "name", CELL_NAME, NULL},
+    {"begins", "release_s", CELL_SECONDS, NULL},
+    {"deadline", "deadline_s", CELL_SECONDS, NULL},
+    {"tasks", "tasks", CELL_COUNT, NULL},
+    {"work", "work_s", CELL_SECONDS, NULL},
+    {"longest path", "critical_path_s", CELL_SECONDS, NULL},
+};
+static const struct one_call control = {
+    .method = "POST",
+    .path = "/v1/control-simulations",
+    .has_file = true,
+    .once = true,
+    .parts = {PART("Strategies", "outcomes", strategy_columns),
+              PART("Without the loop", "baselines", baseline_columns),
+              PART("Best", "best", best_columns),
+              PART("Recommended", "recommendation", best_columns),
+              PART("Jobs", "jobs", control_job_columns)}};
+
+const struct command command_control = {
+    .name = "control",
+    .summary = "Simulate how well a control loop keeps deadlines.",
+    .description =
+        "Reads a cluster and jobs from a JSON or YAML file, or from standard input (-), as "
+        "POST /v1/control-simulations takes them, and compares the strategies by which "
+        "cores are shared. A large simulation is an operation of the service, which is "
+        "followed until it ends.",
+    POSITIONAL("FILE", 1),
+    .examples = "  provisor control jobs.yaml\n"
+                "  provisor control jobs.yaml -o json",
+    CALLS(control)};

@@ -9,7 +9,7 @@
 enum { BOOKS_LIMIT = 50 };
 
 static const struct column columns[] = {
-    {"price book", "name", CELL_TEXT, NULL}, {"currency", "currency", CELL_TEXT, NULL},
+    {"price book", "name", CELL_NAME, NULL}, {"currency", "currency", CELL_TEXT, NULL},
     {"prices", "rows", CELL_COUNT, NULL},    {"updated", "updated_at", CELL_INSTANT, NULL},
     {"ETag", "etag", CELL_TEXT, NULL},
 };

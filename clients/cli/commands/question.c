@@ -29,7 +29,9 @@ static const struct option_spec job[] = {
     {"label", 'l', OPTION_TEXT, "KEY:VALUE", "Learn from runs with this label; may be repeated.",
      true},
     {"include", 0, OPTION_TEXT, "MEMBER",
-     "A further part of the answer, such as memory or autoscaling; may be repeated.", true},
+     "A further part of the answer, such as memory or autoscaling. no-MEMBER leaves a part out, "
+     "such as no-stages; none leaves all parts out that are named before it. May be repeated.",
+     true},
     {"request", 0, OPTION_FILE, NULL, "A request of POST /v1/advice as JSON, which options add to.",
      false},
     {"tolerance", 0, OPTION_SHARE, NULL,
@@ -149,21 +151,50 @@ add_words(struct invocation *invocation, json_t *parent, const char *option, con
     return true;
 }
 
-/* A list replaces the default of the service, so the default is named with what is added. */
+static size_t index_of(const json_t *list, const char *word)
+{
+    size_t i = 0;
+    for (const char *here; i < json_array_size(list); i++) {
+        here = json_string_value(json_array_get(list, i));
+        if (here != NULL && strcmp(here, word) == 0)
+            break;
+    }
+    return i;
+}
+
+/* A member is added once, no-MEMBER removed, and none removes all. */
+static bool change_include(json_t *list, const char *word)
+{
+    static const char no[] = "no-";
+    const bool removes = strncmp(word, no, sizeof no - 1) == 0;
+    if (strcmp(word, "none") == 0)
+        return json_array_clear(list) == 0;
+    const size_t at = index_of(list, removes ? word + sizeof no - 1 : word);
+    const bool there = at < json_array_size(list);
+    if (removes)
+        return !there || json_array_remove(list, at) == 0;
+    return there || json_array_append_new(list, json_string(word)) == 0;
+}
+
+/* A list replaces the default of the service, so the request names the default, changed. */
 static bool set_include(struct invocation *invocation, json_t *body)
 {
     static const char *const usual[] = {"alternatives", "stages", "spark"};
+    const bool is_new = json_object_get(body, "include") == NULL;
     json_t *list = NULL;
+    size_t at = 0;
     if (!argument_given(invocation->arguments, "include"))
         return true;
-    if (json_object_get(body, "include") == NULL) {
-        if (!member(invocation, body, "include", true, &list))
-            return false;
-        for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-            if (json_array_append_new(list, json_string(usual[i])) != 0)
-                return fail_memory(&invocation->failure);
-    }
-    return add_words(invocation, body, "include", "include");
+    if (!member(invocation, body, "include", true, &list))
+        return false;
+    bool good = true;
+    for (size_t i = 0; is_new && i < sizeof usual / sizeof *usual; i++)
+        good = good && change_include(list, usual[i]);
+    if (is_new && json_object_get(body, "copy_plan") != NULL)
+        good = good && change_include(list, "copy_plan");
+    for (const char *word; (word = argument_next(invocation->arguments, "include", &at)) != NULL;)
+        good = good && change_include(list, word);
+    return good || fail_memory(&invocation->failure);
 }
 
 static bool set_constraints(struct invocation *invocation, json_t *body)

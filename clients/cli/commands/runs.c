@@ -13,6 +13,38 @@ static enum style style_of_outcome(const json_t *cell)
     return json_is_false(cell) ? STYLE_BAD : STYLE_PLAIN;
 }
 
+/* --- which run --- */
+
+/* The application of the run that has the id of word 0. False: recorded. */
+static bool find_application(struct invocation *invocation, char application[PATH_TEXT])
+{
+    static const struct remote_parameter query[] = {{"fields", "application"}, {NULL, NULL}};
+    char path[PATH_TEXT];
+    if (!path_of_word(invocation, "/v1/runs/", 0, "", path))
+        return false;
+    json_t *run = remote_get(invocation->remote, path, query, &invocation->failure);
+    (void)snprintf(application, PATH_TEXT, "%s", json_text_at(run, "application", ""));
+    json_decref(run);
+    return run != NULL;
+}
+
+/* The path of the run that the words name: RUN, or APPLICATION RUN. False: recorded. */
+static bool run_path(struct invocation *invocation, char path[PATH_TEXT])
+{
+    const size_t n = invocation->arguments->n_positional;
+    char application[PATH_TEXT];
+    char before[PATH_TEXT];
+    if (n > 1)
+        (void)snprintf(application, sizeof application, "%s", invocation_word(invocation, 0));
+    else if (!find_application(invocation, application))
+        return false;
+    return remote_path(invocation->remote, "/v1/applications/", application, "/runs/", before,
+                       &invocation->failure) &&
+           path_of_word(invocation, before, n - 1, "", path);
+}
+
+#define ONE_RUN .positional = "[APPLICATION] RUN", .positional_min = 1, .positional_max = 2
+
 /* --- list --- */
 
 static const struct option_spec list_options[] = {
@@ -33,7 +65,7 @@ static int run_list(struct invocation *invocation)
         {"executors", "executors", CELL_COUNT, NULL},
         {"cores each", "cores_per_executor", CELL_COUNT, NULL},
         {"took", "duration_s", CELL_SECONDS, NULL},
-        {"ok", "succeeded", CELL_YES, style_of_outcome},
+        {"ok", "succeeded", CELL_VERDICT, style_of_outcome},
         {"id", "id", CELL_ID, NULL},
         {"labels", "labels", CELL_TEXT, NULL},
     };
@@ -60,8 +92,6 @@ static const struct option_spec show_options[] = {
     {"tasks", 0, OPTION_FLAG, NULL, "In JSON and YAML the duration of every task as well.", false},
     OPTIONS_END};
 static const struct option_group show_group = {"Options", show_options};
-
-static const struct column warning_columns[] = {{"warning", "message", CELL_TEXT, NULL}};
 
 static const struct column run_columns[] = {
     {"run", "id", CELL_ID, NULL},
@@ -102,25 +132,20 @@ static int run_show(struct invocation *invocation)
     char path[PATH_TEXT];
     bool tasks = argument_given(invocation->arguments, "tasks");
     const struct remote_parameter query[] = {{"include", tasks ? "tasks" : "stages"}, {NULL, NULL}};
+    const bool by_id = invocation->arguments->n_positional == 1;
     if (!invocation_begin(invocation, FORMS_OF_TABLES) ||
-        !path_of_word(invocation, "/v1/runs/", 0, "", path))
+        !(by_id ? path_of_word(invocation, "/v1/runs/", 0, "", path) : run_path(invocation, path)))
         return invocation_failed(invocation);
     json_t *found = remote_get(invocation->remote, path, query, &invocation->failure);
     if (found == NULL)
         return invocation_failed(invocation);
-    const json_t *warnings = json_object_get(found, "warnings");
     const struct section sections[] = {
         {.value = found, .columns = run_columns, .n_columns = COUNT(run_columns)},
         {.title = "Stages",
          .value = json_object_get(found, "stages"),
          .columns = stage_columns,
          .n_columns = COUNT(stage_columns)},
-        {.title = "Warnings",
-         .value = warnings,
-         .columns = warning_columns,
-         .n_columns = COUNT(warning_columns),
-         .draw = json_array_size(warnings) > 0 ? findings_draw : NULL,
-         .context = warnings}};
+        findings_warnings(found)};
     bool good = invocation_write_report(invocation, sections, COUNT(sections), found);
     json_decref(found);
     return good ? EXIT_DONE : invocation_failed(invocation);
@@ -133,13 +158,12 @@ static const struct option_group delete_group = {"Options", delete_options};
 
 static int run_delete(struct invocation *invocation)
 {
-    char between[PATH_TEXT];
     char path[PATH_TEXT];
     char what[128];
-    (void)snprintf(what, sizeof what, "the run %.60s", invocation_word(invocation, 1));
+    (void)snprintf(what, sizeof what, "the run %.60s",
+                   invocation_word(invocation, invocation->arguments->n_positional - 1));
     if (!invocation_begin(invocation, 1U << FORM_TABLE) ||
-        !path_of_word(invocation, "/v1/applications/", 0, "/runs/", between) ||
-        !path_of_word(invocation, between, 1, "", path) || !invocation_confirmed(invocation, what))
+        !invocation_confirmed(invocation, what) || !run_path(invocation, path))
         return invocation_failed(invocation);
     return delete_path(invocation, path, what);
 }
@@ -225,15 +249,12 @@ static bool send_patch(struct invocation *invocation, const char *path, const js
 
 static int run_correct(struct invocation *invocation)
 {
-    char between[PATH_TEXT];
     char path[PATH_TEXT];
-    if (!invocation_begin(invocation, FORMS_OF_TABLES) ||
-        !path_of_word(invocation, "/v1/applications/", 0, "/runs/", between) ||
-        !path_of_word(invocation, between, 1, "", path))
+    if (!invocation_begin(invocation, FORMS_OF_TABLES))
         return invocation_failed(invocation);
     json_t *patch = json_object();
-    bool good =
-        patch != NULL && build_patch(invocation, patch) && send_patch(invocation, path, patch);
+    bool good = patch != NULL && build_patch(invocation, patch) && run_path(invocation, path) &&
+                send_patch(invocation, path, patch);
     json_decref(patch);
     return good ? EXIT_DONE : invocation_failed(invocation);
 }
@@ -253,9 +274,7 @@ static const struct command command_list = {
 static const struct command command_show = {
     .name = "show",
     .summary = "Show a run with its stages.",
-    .positional = "RUN",
-    .positional_min = 1,
-    .positional_max = 1,
+    ONE_RUN,
     .examples = "  provisor runs show $(provisor runs nightly-etl --ids --limit 1)",
     .groups = {&show_group},
     .run = run_show};
@@ -263,10 +282,8 @@ static const struct command command_show = {
 static const struct command command_delete = {
     .name = "delete",
     .summary = "Delete a run.",
-    .positional = "APPLICATION RUN",
-    .positional_min = 2,
-    .positional_max = 2,
-    .examples = "  provisor runs delete nightly-etl 01a210ce-8c30-7732-99ba-b11b0a9d16ee --yes",
+    ONE_RUN,
+    .examples = "  provisor runs delete 01a210ce-8c30-7732-99ba-b11b0a9d16ee --yes",
     .groups = {&delete_group},
     .run = run_delete};
 
@@ -275,13 +292,9 @@ static const struct command command_correct = {
     .summary = "Correct what is stored of a run.",
     .description = "Changes the members that are given; the others stay as they are. Models are "
                    "fitted anew afterwards.",
-    .positional = "APPLICATION RUN",
-    .positional_min = 2,
-    .positional_max = 2,
-    .examples = "  provisor runs correct nightly-etl 01a210ce-8c30-7732-99ba-b11b0a9d16ee --size "
-                "8GiB\n"
-                "  provisor runs correct nightly-etl 01a210ce-8c30-7732-99ba-b11b0a9d16ee "
-                "--succeeded no",
+    ONE_RUN,
+    .examples = "  provisor runs correct 01a210ce-8c30-7732-99ba-b11b0a9d16ee --size 8GiB\n"
+                "  provisor runs correct 01a210ce-8c30-7732-99ba-b11b0a9d16ee --succeeded no",
     .groups = {&correct_group},
     .run = run_correct};
 
@@ -292,9 +305,9 @@ static const struct command *const subcommands[] = {
 const struct command command_runs = {
     .name = "runs",
     .summary = "List the runs of an application, newest first.",
-    .description =
-        "Lists runs with their problem size, executors and duration. On a terminal of "
-        "less than 100 columns there is no room for their ids: --ids prints those alone.",
+    .description = "Lists runs with their problem size, executors and duration. `show`, `correct` "
+                   "and `delete` "
+                   "take the id of a run; the application may stand before it.",
     .positional = "APPLICATION",
     .positional_min = 1,
     .positional_max = 1,

@@ -35,6 +35,8 @@ static const struct option_spec search_options[] = {
     {"error-chance", 0, OPTION_SHARE, NULL,
      "Search until the chance that another candidate is better is at most this; 5% without it.",
      false},
+    {"all", 0, OPTION_FLAG, NULL,
+     "Show all candidates of the search and its rounds, not the first 5 candidates alone.", false},
     OPTIONS_END};
 static const struct option_group search_group = {"Search for the best terms", search_options};
 
@@ -127,7 +129,8 @@ static json_t *read_request(struct invocation *invocation)
 static bool write_result(struct invocation *invocation, const json_t *operation)
 {
     struct section sections[SIMULATION_SECTIONS];
-    json_t *rows = simulation_sections(json_at(operation, "result"), sections);
+    json_t *rows = simulation_sections(json_at(operation, "result"),
+                                       argument_given(invocation->arguments, "all"), sections);
     const bool good = invocation_write_report(invocation, sections, COUNT(sections), operation);
     json_decref(rows);
     return good;
@@ -177,7 +180,8 @@ const struct command command_simulate = {
         "Reads a request from a JSON or YAML file, or from standard input (-), as POST "
         "/v1/simulations takes it: the cluster, the policies, and jobs or the id of a stored "
         "workload (see `provisor workloads`). Options override the file. Shows what "
-        "every policy comes to at every load, which one is best and why, what a search found, and, "
+        "the outcome of every policy at every load, which one is best and why, what a search "
+        "found, and, "
         "with --queues, queues and masters. The work is an operation of the service; its progress "
         "is shown on a "
         "terminal. Interrupted with Ctrl-C, it goes on.",

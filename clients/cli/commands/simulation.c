@@ -1,20 +1,21 @@
 #include "cli/commands/simulation.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "cli/commands/query.h"
 #include "cli/commands/simulation_parts.h"
 #include "cli/output/json_text.h"
 
-/* What it is the best by is evidence of the first reason; the reasons follow in sentences. */
 static const struct column best_of_loads[] = {
     {"load", "load", CELL_NUMBER, NULL},
-    {"best", "best.name", CELL_TEXT, NULL},
-    {"objective", "recommendation.reasons.0.evidence.value", CELL_NUMBER, NULL},
-    {"next best", "recommendation.reasons.0.evidence.next", CELL_TEXT, NULL},
-    {"its objective", "recommendation.reasons.0.evidence.next_value", CELL_NUMBER, NULL},
-    {"better by", "best.margin_percent", CELL_PERCENT, NULL},
-    {"standard error", "recommendation.reasons.0.evidence.standard_error", CELL_NUMBER, NULL},
+    {"best", "best", CELL_NAME, NULL},
+    {"objective", "value", CELL_NUMBER, NULL},
+    {"next best", "next", CELL_TEXT, NULL},
+    {"its objective", "next_value", CELL_NUMBER, NULL},
+    {"better by", "margin_percent", CELL_PERCENT, NULL},
+    {"standard error", "standard_error", CELL_NUMBER, NULL},
+    {"difference", "difference", CELL_VERDICT, NULL},
 };
 
 static const struct column best_of_rates[] = {
@@ -27,13 +28,13 @@ static const struct column best_of_rates[] = {
 static const struct column outcomes[] = {
     {"load", "load", CELL_NUMBER, NULL},
     {"policy", "policy", CELL_TEXT, NULL},
-    {"best", "best", CELL_YES, NULL},
+    {"best", "best", CELL_VERDICT, NULL},
     {"jobs", "jobs", CELL_TEXT, NULL},
     {"mean time", "completion_s.mean", CELL_SECONDS, NULL},
     {"slowdown of 50 %", "slowdown.p50", CELL_NUMBER, NULL},
     {"of 95 %", "slowdown.p95", CELL_NUMBER, NULL},
     {"of 99 %", "slowdown.p99", CELL_NUMBER, NULL},
-    {"95 % below baseline", "reduction_percent.slowdown.p95", CELL_PERCENT, NULL},
+    {"95 % and baseline", "reduction_percent.slowdown.p95", CELL_BELOW, NULL},
     {"makespan", "makespan_s", CELL_SECONDS, NULL},
     {"utilization", "utilization", CELL_SHARE, NULL},
 };
@@ -80,6 +81,65 @@ void simulation_load_words(const json_t *load, char out[SIMULATION_LOAD_TEXT])
         (void)snprintf(out, SIMULATION_LOAD_TEXT, "Arrivals as given");
 }
 
+/* How far the best policy is from the next one, by the evidence of the first reason; NULL without a
+ * next one. */
+static const char *difference_words(const json_t *load)
+{
+    static const double negligible_percent = 0.1;
+    const json_t *evidence = json_at(load, "recommendation.reasons.0.evidence");
+    const double value = json_number_at(evidence, "value", 0);
+    const double next = json_number_at(evidence, "next_value", value);
+    const double error = json_number_at(evidence, "standard_error", -1);
+    if (json_at(evidence, "next") == NULL)
+        return NULL;
+    if (value == next)
+        return "none";
+    if (error >= 0 && fabs(next - value) < 2 * error)
+        return "within the error";
+    if (json_number_at(evidence, "margin_percent", 100) < negligible_percent)
+        return "negligible";
+    return error < 0 ? "of one repetition" : "clear";
+}
+
+static bool is_tie(const json_t *load)
+{
+    const char *words = difference_words(load);
+    return words != NULL && strcmp(words, "clear") != 0 && strcmp(words, "of one repetition") != 0;
+}
+
+/* The best policy of each load; of a tie with both names. */
+static json_t *best_rows(const json_t *loads, json_t *made)
+{
+    static const char *const members[] = {"value", "next", "next_value", "margin_percent",
+                                          "standard_error"};
+    json_t *rows = simulation_rows(made);
+    for (size_t l = 0; l < json_array_size(loads); l++) {
+        const json_t *load = json_array_get(loads, l);
+        const json_t *evidence = json_at(load, "recommendation.reasons.0.evidence");
+        const char *difference = difference_words(load);
+        char best[512];
+        json_t *row = simulation_row(rows, load);
+        (void)snprintf(best, sizeof best, "%.200s%s%.200s", json_text_at(load, "best.name", ""),
+                       is_tie(load) ? " or " : "",
+                       is_tie(load) ? json_text_at(evidence, "next", "") : "");
+        (void)json_object_set_new(row, "best", json_string(best));
+        for (size_t i = 0; i < COUNT(members); i++)
+            simulation_cell(row, members[i], json_at(evidence, members[i]));
+        if (difference != NULL)
+            (void)json_object_set_new(row, "difference", json_string(difference));
+    }
+    return rows;
+}
+
+/* Is this policy the best one ("yes"), or one of two that are alike ("tie")? NULL: neither. */
+static const char *best_word(const json_t *load, const json_t *name)
+{
+    const json_t *next = json_at(load, "recommendation.reasons.0.evidence.next");
+    if (json_equal(name, json_at(load, "best.name")))
+        return is_tie(load) ? "tie" : "yes";
+    return is_tie(load) && json_equal(name, next) ? "tie" : NULL;
+}
+
 /* of: what has the figures, the policy or a class of its jobs. */
 static void add_row(json_t *rows,
                     const json_t *load,
@@ -90,8 +150,9 @@ static void add_row(json_t *rows,
 {
     json_t *row = simulation_row(rows, load);
     simulation_cell(row, "policy", json_at(policy, "name"));
-    if (json_equal(json_at(policy, "name"), json_at(load, "best.name")))
-        (void)json_object_set_new(row, "best", json_true());
+    const char *best = best_word(load, json_at(policy, "name"));
+    if (best != NULL)
+        (void)json_object_set_new(row, "best", json_string(best));
     (void)json_object_set_new(row, "jobs", json_string(jobs));
     simulation_cell(row, "completion_s", json_at(of, "completion_s"));
     simulation_cell(row, "slowdown", json_at(of, "slowdown"));
@@ -126,7 +187,7 @@ static void compare_policies(const json_t *result, json_t *made, struct section 
         for (size_t p = 0; p < json_array_size(policies); p++)
             add_policy(rows, load, json_array_get(policies, p));
     }
-    *section = (struct section){.title = "What policies come to",
+    *section = (struct section){.title = "Outcomes of the policies",
                                 .value = rows,
                                 .columns = outcomes,
                                 .n_columns = COUNT(outcomes)};
@@ -199,7 +260,8 @@ static void show_network(const json_t *result, json_t *made, struct section *sec
                 section);
 }
 
-json_t *simulation_sections(const json_t *result, struct section sections[SIMULATION_SECTIONS])
+json_t *
+simulation_sections(const json_t *result, bool all, struct section sections[SIMULATION_SECTIONS])
 {
     const bool geo = strcmp(json_text_at(result, "kind", ""), "geo") == 0;
     json_t *made = json_array();
@@ -209,12 +271,13 @@ json_t *simulation_sections(const json_t *result, struct section sections[SIMULA
     if (!geo)
         compare_policies(result, made, at++);
     *at++ = (struct section){.title = "The best policy",
-                             .value = json_at(result, "loads"),
+                             .value = geo ? json_at(result, "loads")
+                                          : best_rows(json_at(result, "loads"), made),
                              .columns = geo ? best_of_rates : best_of_loads,
                              .n_columns = geo ? COUNT(best_of_rates) : COUNT(best_of_loads)};
     simulation_reasons(result, made, at);
     at += REASONS_SECTIONS;
-    simulation_search(result, made, at);
+    simulation_search(result, all, made, at);
     at += SEARCH_SECTIONS;
     simulation_queues(result, made, at);
     at += QUEUES_SECTIONS;

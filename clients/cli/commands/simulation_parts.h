@@ -7,13 +7,13 @@
  * The parts of a report on compared schedulers, each in a file of its own. They fill so many sections;
  * the rows that they make are in arrays of `made`, which owns them.
  */
-enum { REASONS_SECTIONS = 2, SEARCH_SECTIONS = 3, QUEUES_SECTIONS = 2 };
+enum { REASONS_SECTIONS = 2, SEARCH_SECTIONS = 4, QUEUES_SECTIONS = 2 };
 
 /* Reasons and warnings of the recommendation at each load; warnings of the result as a whole. */
 void simulation_reasons(const json_t *result, json_t *made, struct section sections[]);
 
-/* What the search found at each load, the candidates and the rounds. */
-void simulation_search(const json_t *result, json_t *made, struct section sections[]);
+/* The result of the search at each load; then the first candidates, or all candidates and rounds. */
+void simulation_search(const json_t *result, bool all, json_t *made, struct section sections[]);
 
 /* How many tasks wait and run, and what the masters handle, by load and policy. */
 void simulation_queues(const json_t *result, json_t *made, struct section sections[]);

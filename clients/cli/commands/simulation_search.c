@@ -1,3 +1,4 @@
+#include <stdint.h>
 #include <string.h>
 
 #include "base/plural.h"
@@ -7,7 +8,7 @@
 
 /* What a search found: to people in sentences, in Markdown as a table; then candidates and rounds. */
 
-enum { TERMS_TEXT = 1024, SENTENCE_TEXT = 4096, INDENT = 2 };
+enum { TERMS_TEXT = 1024, SENTENCE_TEXT = 4096, INDENT = 2, CANDIDATES_SHOWN = 5 };
 
 /* Is this member of a candidate a term of its policy? */
 static bool is_term(const char *key)
@@ -99,16 +100,28 @@ static void add_found(json_t *rows, const json_t *load)
     add_terms(row, json_at(load, "search.best"));
 }
 
-static void add_candidates(json_t *rows, const json_t *load)
+/* Objectives are compared only if they are of the same repetitions and jobs. */
+static bool is_comparable(const json_t *candidate, const json_t *best)
+{
+    return json_equal(json_at(candidate, "repetitions"), json_at(best, "repetitions")) &&
+           json_equal(json_at(candidate, "jobs"), json_at(best, "jobs"));
+}
+
+/* At most `most` of them. Returns the number that is left out. */
+static size_t add_candidates(json_t *rows, const json_t *load, size_t most)
 {
     const json_t *candidates = json_at(load, "search.candidates");
-    for (size_t i = 0; i < json_array_size(candidates); i++) {
+    const size_t n = json_array_size(candidates);
+    for (size_t i = 0; i < n && i < most; i++) {
         const json_t *candidate = json_array_get(candidates, i);
         json_t *row = simulation_row(rows, load);
+        if (is_comparable(candidate, json_array_get(candidates, 0)))
+            simulation_cell(row, "value", json_at(candidate, "value"));
         (void)json_object_set_new(row, "rank", json_integer((json_int_t)i + 1));
         simulation_cell(row, "candidate", candidate);
         add_terms(row, candidate);
     }
+    return n > most ? n - most : 0;
 }
 
 static void add_rounds(json_t *rows, const json_t *load)
@@ -139,9 +152,9 @@ static const struct column candidate_columns[] = {
     {"rank", "rank", CELL_COUNT, NULL},
     {"policy", "candidate.policy", CELL_TEXT, NULL},
     {"terms", "terms", CELL_TEXT, NULL},
-    {"objective", "candidate.value", CELL_NUMBER, NULL},
+    {"objective", "value", CELL_NUMBER, NULL},
     {"above best", "candidate.excess_percent", CELL_PERCENT, NULL},
-    {"times", "candidate.repetitions", CELL_COUNT, NULL},
+    {"repetitions", "candidate.repetitions", CELL_COUNT, NULL},
     {"last round", "candidate.round", CELL_COUNT, NULL},
     {"jobs", "candidate.jobs", CELL_COUNT, NULL},
 };
@@ -152,25 +165,51 @@ static const struct column round_columns[] = {
     {"purpose", "round.purpose", CELL_TEXT, NULL},
     {"candidates", "round.candidates", CELL_COUNT, NULL},
     {"kept", "round.kept", CELL_COUNT, NULL},
-    {"times", "round.repetitions", CELL_COUNT, NULL},
+    {"repetitions", "round.repetitions", CELL_COUNT, NULL},
     {"jobs", "round.jobs", CELL_COUNT, NULL},
 };
 
-void simulation_search(const json_t *result, json_t *made, struct section sections[])
+/* How candidates compare, and how many are not shown; in `made`. */
+static const char *candidate_remark(const json_t *candidates, size_t left_out, json_t *made)
+{
+    char text[320] = "";
+    char more[96] = "";
+    bool incomparable = false;
+    for (size_t i = 0; i < json_array_size(candidates); i++)
+        incomparable =
+            incomparable || json_object_get(json_array_get(candidates, i), "value") == NULL;
+    if (left_out > 0)
+        (void)snprintf(more, sizeof more, "%s%zu more candidate%s: --all shows %s.",
+                       incomparable ? " " : "", left_out, PLURAL(left_out),
+                       PLURAL_VERB(left_out, "it", "them"));
+    (void)snprintf(text, sizeof text, "%s%s",
+                   incomparable
+                       ? "`above best` compares the repetitions that a candidate and the best one "
+                         "share. A candidate with other repetitions has no comparable objective."
+                       : "",
+                   more);
+    json_t *remark = json_string(text);
+    (void)json_array_append_new(made, remark);
+    return json_string_value(remark);
+}
+
+void simulation_search(const json_t *result, bool all, json_t *made, struct section sections[])
 {
     const json_t *loads = json_at(result, "loads");
     json_t *found = simulation_rows(made);
     json_t *candidates = simulation_rows(made);
     json_t *rounds = simulation_rows(made);
+    size_t left_out = 0;
     for (size_t l = 0; l < json_array_size(loads); l++) {
         const json_t *load = json_array_get(loads, l);
         if (!json_is_object(json_at(load, "search")))
             continue;
         add_found(found, load);
-        add_candidates(candidates, load);
-        add_rounds(rounds, load);
+        left_out += add_candidates(candidates, load, all ? SIZE_MAX : CANDIDATES_SHOWN);
+        if (all)
+            add_rounds(rounds, load);
     }
-    sections[0] = (struct section){.title = "What the search found",
+    sections[0] = (struct section){.title = "Result of the search",
                                    .value = found,
                                    .columns = found_columns,
                                    .n_columns = COUNT(found_columns),
@@ -178,6 +217,7 @@ void simulation_search(const json_t *result, json_t *made, struct section sectio
                                    .context = loads};
     sections[1] = simulation_table("Candidates of the search", result, candidates,
                                    candidate_columns, COUNT(candidate_columns));
-    sections[2] = simulation_table("Rounds of the search", result, rounds, round_columns,
+    sections[2] = (struct section){.text = candidate_remark(candidates, left_out, made)};
+    sections[3] = simulation_table("Rounds of the search", result, rounds, round_columns,
                                    COUNT(round_columns));
 }

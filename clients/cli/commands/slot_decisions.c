@@ -3,6 +3,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/decisions.h"
+#include "cli/commands/findings.h"
 #include "cli/commands/query.h"
 
 /* `slot-decisions`: what a slot that has come free serves. */
@@ -14,7 +15,7 @@ static const struct column line_columns[] = {
 };
 
 static const struct column fresh_job_columns[] = {
-    {"job", "name", CELL_TEXT, NULL},
+    {"job", "name", CELL_NAME, NULL},
     {"slots used on average", "consumption", CELL_NUMBER, NULL},
     {"map work left", "remaining_map_work_s", CELL_SECONDS, NULL},
     {"reduce work left", "remaining_reduce_work_s", CELL_SECONDS, NULL},
@@ -31,7 +32,7 @@ static const struct column fresh_columns[] = {
 };
 
 static const struct column omo_job_columns[] = {
-    {"job", "name", CELL_TEXT, NULL},
+    {"job", "name", CELL_NAME, NULL},
     {"slots", "occupied_slots", CELL_COUNT, NULL},
     {"maps pending", "pending_maps", CELL_COUNT, NULL},
     {"reduces start at", "starts_at_pending_maps", CELL_COUNT, NULL},
@@ -92,7 +93,7 @@ static bool write_decision(struct invocation *invocation, const json_t *decision
          .value = decision,
          .columns = omo ? omo_columns : fresh_columns,
          .n_columns = omo ? COUNT(omo_columns) : COUNT(fresh_columns)},
-        decisions_warnings(decision)};
+        findings_warnings(decision)};
     return invocation_write_report(invocation, sections, COUNT(sections), decision);
 }
 

@@ -124,7 +124,7 @@ static const struct column best_columns[] = {
     {"fairness", "fairness", CELL_NUMBER, NULL},
 };
 static const struct column job_columns[] = {
-    {"job", "name", CELL_TEXT, NULL},
+    {"job", "name", CELL_NAME, NULL},
     {"starts", "start_s", CELL_SECONDS, NULL},
     {"maps end", "map_end_s", CELL_SECONDS, NULL},
     {"reduces start", "reduce_start_s", CELL_SECONDS, NULL},

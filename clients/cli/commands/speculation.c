@@ -5,6 +5,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/decisions.h"
+#include "cli/commands/findings.h"
 #include "cli/commands/query.h"
 
 /* `speculation`: which slow task deserves a copy, and where. */
@@ -45,7 +46,7 @@ static const struct column recheck_columns[] = {
     {"value", "value_s", CELL_SECONDS, NULL},  {"not known because of", "reason", CELL_TEXT, NULL},
 };
 static const struct column node_columns[] = {
-    {"node", "name", CELL_TEXT, NULL},
+    {"node", "name", CELL_NAME, NULL},
     {"level", "level", CELL_COUNT, NULL},
     {"straggler", "straggler", CELL_YES, style_of_straggler},
     {"straggler value", "straggler_value", CELL_NUMBER, NULL},
@@ -195,7 +196,7 @@ static bool write_decision(struct invocation *invocation, const json_t *decision
          .value = json_object_get(decision, "table"),
          .columns = normal_columns,
          .n_columns = COUNT(normal_columns)},
-        decisions_warnings(decision)};
+        findings_warnings(decision)};
     bool good = invocation_write_report(invocation, sections, COUNT(sections), decision);
     json_decref(candidates);
     return good;

@@ -60,8 +60,8 @@ static void mark_advice(FILE *out, const void *context)
 static const struct column warning_columns[] = {{"warning", "message", CELL_TEXT, NULL}};
 
 static const struct column node_columns[] = {
-    {"node", "name", CELL_ID, NULL},
-    {"verdict", "verdict", CELL_TEXT, style_of_verdict},
+    {"node", "name", CELL_NAME, NULL},
+    {"verdict", "verdict", CELL_VERDICT, style_of_verdict},
     {"factor", "slowdown", CELL_NUMBER, NULL},
     {"from", "interval.0", CELL_NUMBER, NULL},
     {"to", "interval.1", CELL_NUMBER, NULL},

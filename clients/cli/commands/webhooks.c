@@ -8,7 +8,7 @@ enum { WEBHOOKS_LIMIT = 50 };
 
 static const struct column columns[] = {
     {"webhook", "id", CELL_ID, NULL},
-    {"status", "status", CELL_TEXT, NULL},
+    {"status", "status", CELL_VERDICT, NULL},
     {"url", "url", CELL_TEXT, NULL},
     {"pending", "pending", CELL_COUNT, NULL},
     {"failures", "consecutive_failures", CELL_COUNT, NULL},
@@ -20,7 +20,7 @@ static const struct column record[] = {
     {"webhook", "id", CELL_ID, NULL},
     {"url", "url", CELL_TEXT, NULL},
     {"description", "description", CELL_TEXT, NULL},
-    {"status", "status", CELL_TEXT, NULL},
+    {"status", "status", CELL_VERDICT, NULL},
     {"reason", "status_reason", CELL_TEXT, NULL},
     {"held until", "held_until", CELL_INSTANT, NULL},
     {"events", "events", CELL_TEXT, NULL},
@@ -43,7 +43,7 @@ static const struct column record[] = {
 
 static const struct column delivery_columns[] = {
     {"delivery", "id", CELL_ID, NULL},
-    {"status", "status", CELL_TEXT, NULL},
+    {"status", "status", CELL_VERDICT, NULL},
     {"event", "event_type", CELL_TEXT, NULL},
     {"attempts", "attempts", CELL_COUNT, NULL},
     {"reason", "reason", CELL_TEXT, NULL},

@@ -42,7 +42,9 @@ static const struct column record[] = {
     {"tail index of sizes", "summary.tail_index", CELL_NUMBER, NULL},
     {"work of the largest 1%", "summary.largest_1_percent_share", CELL_SHARE, NULL},
     {"work of the largest 10%", "summary.largest_10_percent_share", CELL_SHARE, NULL},
-    {"durations from", "summary.durations_from", CELL_TEXT, NULL},
+    {"tasks with recorded durations", "summary.durations_from.recorded", CELL_COUNT, NULL},
+    {"  drawn from the kept spread", "summary.durations_from.from_sketches", CELL_COUNT, NULL},
+    {"  with the mean of their stage", "summary.durations_from.from_means", CELL_COUNT, NULL},
 };
 
 static bool write_workload(struct invocation *invocation, const json_t *workload)

@@ -65,23 +65,23 @@ static void append(char *out, const char *before, const char *text)
     (void)snprintf(out + at, CELL_TEXT_MAX - at, "%s%s", at == 0 ? "" : before, text);
 }
 
-/* A member of a list: to people with as few digits as a cell of its own. */
-static void member_text(const json_t *value, bool people, char *out, size_t room)
+/* A member of a list, with as few digits as a cell of its own. */
+static void member_text(const json_t *value, char *out, size_t room)
 {
-    if (people && json_is_real(value))
+    if (json_is_real(value))
         cell_number(json_real_value(value), out, room);
     else
         scalar_text(value, out, room);
 }
 
-static void list_text(const json_t *value, bool people, char *out)
+static void list_text(const json_t *value, char *out)
 {
     char item[CELL_TEXT_MAX];
     const char *key;
     json_t *member;
     out[0] = '\0';
     for (size_t i = 0; i < json_array_size(value); i++) {
-        member_text(json_array_get(value, i), people, item, sizeof item);
+        member_text(json_array_get(value, i), item, sizeof item);
         append(out, ", ", item);
     }
     if (!json_is_object(value))
@@ -89,7 +89,7 @@ static void list_text(const json_t *value, bool people, char *out)
     json_object_foreach((json_t *)(uintptr_t)value, key, member)
     {
         char pair[CELL_TEXT_MAX];
-        member_text(member, people, item, sizeof item / 2);
+        member_text(member, item, sizeof item / 2);
         (void)snprintf(pair, sizeof pair, "%.400s=%.500s", key, item);
         append(out, " ", pair);
     }
@@ -97,10 +97,7 @@ static void list_text(const json_t *value, bool people, char *out)
 
 void cell_for_programs(const json_t *value, char out[CELL_TEXT_MAX])
 {
-    if (json_is_array(value) || json_is_object(value))
-        list_text(value, false, out);
-    else
-        scalar_text(value, out, CELL_TEXT_MAX);
+    scalar_text(value, out, CELL_TEXT_MAX);
 }
 
 static void number_for_people(double value, enum cell_kind kind, char out[CELL_TEXT_MAX])
@@ -108,6 +105,10 @@ static void number_for_people(double value, enum cell_kind kind, char out[CELL_T
     switch (kind) {
     case CELL_SECONDS:
         cell_seconds(value, out, CELL_TEXT_MAX);
+        break;
+    case CELL_SLACK:
+        (void)snprintf(out, CELL_TEXT_MAX, "%s", value < 0 ? "late by " : "");
+        cell_seconds(fabs(value), out + strlen(out), CELL_TEXT_MAX - strlen(out));
         break;
     case CELL_SHARE:
         /* Nothing that is not certain reads as certain. */
@@ -118,6 +119,13 @@ static void number_for_people(double value, enum cell_kind kind, char out[CELL_T
         break;
     case CELL_PERCENT:
         (void)snprintf(out, CELL_TEXT_MAX, "%.1f %%", value);
+        break;
+    case CELL_BELOW:
+        if (fabs(value) < 0.05)
+            (void)snprintf(out, CELL_TEXT_MAX, "equal");
+        else
+            (void)snprintf(out, CELL_TEXT_MAX, "%.1f %% %s", fabs(value),
+                           value < 0 ? "above" : "below");
         break;
     case CELL_BYTES:
         size_text_bytes(value, out);
@@ -133,6 +141,9 @@ static void number_for_people(double value, enum cell_kind kind, char out[CELL_T
     case CELL_MINUTE:
     case CELL_YES:
     case CELL_ID:
+    case CELL_NAME:
+    case CELL_WORD:
+    case CELL_VERDICT:
         cell_number(value, out, CELL_TEXT_MAX);
         break;
     }
@@ -153,9 +164,11 @@ void cell_for_people(const json_t *value, enum cell_kind kind, char out[CELL_TEX
     else if ((kind == CELL_INSTANT || kind == CELL_MINUTE) && json_is_string(value))
         instant_for_people(json_string_value(value), kind == CELL_INSTANT ? 8 : 5, out);
     else if (json_is_array(value) || json_is_object(value))
-        list_text(value, true, out);
+        list_text(value, out);
     else
         cell_for_programs(value, out);
+    for (char *at = out; kind == CELL_WORD && (at = strchr(at, '_')) != NULL;)
+        *at = ' ';
     text_defuse(out);
     if (out[0] == '\0')
         (void)snprintf(out, CELL_TEXT_MAX, "-");

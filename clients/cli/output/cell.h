@@ -13,15 +13,20 @@ enum cell_kind {
     CELL_COUNT,   /* a whole number */
     CELL_NUMBER,  /* up to four significant digits */
     CELL_SECONDS, /* a duration */
+    CELL_SLACK,   /* a duration that is left; below 0 "late by 12 s" */
     CELL_SHARE,   /* 0 to 1, as percent */
     CELL_PERCENT, /* already in percent */
+    CELL_BELOW,   /* in percent below another figure; below 0 "4.7 % above" */
     CELL_BYTES,
     CELL_SIZE,         /* a problem size, "50.5 GiB"; its measure is the member PATH_measure */
     CELL_SIZE_IN_FULL, /* "50.5 GiB in 404 blocks" */
     CELL_INSTANT,      /* RFC 3339; to people without the T and fractions, in UTC */
     CELL_MINUTE,       /* the same; to people without seconds */
     CELL_YES,          /* true or false */
-    CELL_ID            /* text that is of no use when it is shortened */
+    CELL_ID,           /* text that is of no use when it is shortened */
+    CELL_NAME,         /* what the next command takes; never shortened, as ids are */
+    CELL_WORD,         /* a word of the service; to people with blanks for underscores */
+    CELL_VERDICT       /* what became of the item, a word or true or false; never left out */
 };
 
 enum { CELL_TEXT_MAX = 1024 };
@@ -33,6 +38,7 @@ void cell_of_member(const json_t *item,
                     const char *path,
                     enum cell_kind kind,
                     char out[CELL_TEXT_MAX]);
+/* A list or an object is empty. */
 void cell_for_programs(const json_t *value, char out[CELL_TEXT_MAX]);
 
 /* "75.5 s", "12 min 30 s", "1 h 02 min", "2 d 3 h". */

@@ -2,6 +2,17 @@
 
 #include "cli/output/json_text.h"
 
+/* Returns true if the section is a record with a known value in some column. */
+static bool has_members(const struct section *section)
+{
+    for (size_t i = 0; json_is_object(section->value) && i < section->n_columns; i++) {
+        const json_t *cell = json_at(section->value, section->columns[i].path);
+        if (cell != NULL && !json_is_null(cell))
+            return true;
+    }
+    return false;
+}
+
 static bool is_shown(const struct section *section, enum output_form form)
 {
     if ((section->draw != NULL && form == FORM_TABLE) ||
@@ -9,7 +20,7 @@ static bool is_shown(const struct section *section, enum output_form form)
         return true;
     if (section->text != NULL)
         return section->text[0] != '\0';
-    return json_array_size(section->value) > 0 || json_object_size(section->value) > 0;
+    return json_array_size(section->value) > 0 || has_members(section);
 }
 
 static void

@@ -5,19 +5,13 @@
 
 #include "cli/output/json_text.h"
 
-enum {
-    COLUMNS_MAX = 24,
-    GAP = 2,
-    COLUMN_READABLE = 18,
-    COLUMN_LEAST = 8,
-    COLUMNS_LEAST = 3,
-    WRAP_WIDTH = 100
-};
+enum { COLUMNS_MAX = 24, GAP = 2, COLUMN_READABLE = 18, COLUMN_LEAST = 8, WRAP_WIDTH = 100 };
 
 static bool is_numeric(enum cell_kind kind)
 {
     return kind == CELL_COUNT || kind == CELL_NUMBER || kind == CELL_SECONDS ||
-           kind == CELL_SHARE || kind == CELL_PERCENT || kind == CELL_BYTES || kind == CELL_SIZE;
+           kind == CELL_SLACK || kind == CELL_SHARE || kind == CELL_PERCENT || kind == CELL_BELOW ||
+           kind == CELL_BYTES || kind == CELL_SIZE;
 }
 
 /* --- people --- */
@@ -28,7 +22,8 @@ struct grid {
     enum style *styles;
     size_t rows;
     size_t columns;
-    size_t shown; /* columns that fit */
+    bool shown[COLUMNS_MAX];
+    size_t last; /* the last column that is shown */
     size_t widths[COLUMNS_MAX];
 };
 
@@ -57,13 +52,13 @@ grid_fill(struct grid *grid, const json_t *items, const struct column columns[],
 {
     grid->rows = json_array_size(items) + 1;
     grid->columns = n;
-    grid->shown = n;
     grid->cells = calloc(grid->rows * n, sizeof *grid->cells);
     grid->styles = calloc(grid->rows * n, sizeof *grid->styles);
     if (grid->cells == NULL || grid->styles == NULL)
         return false;
     char text[CELL_TEXT_MAX];
     for (size_t column = 0; column < n; column++) {
+        grid->shown[column] = true;
         if (!grid_set(grid, 0, column, columns[column].heading, STYLE_BOLD))
             return false;
         for (size_t row = 1; row < grid->rows; row++) {
@@ -79,11 +74,18 @@ grid_fill(struct grid *grid, const json_t *items, const struct column columns[],
     return true;
 }
 
+/* Ids, names and verdicts are never shortened and never left out. */
+static bool is_kept(enum cell_kind kind)
+{
+    return kind == CELL_ID || kind == CELL_NAME || kind == CELL_VERDICT;
+}
+
 static size_t grid_width(const struct grid *grid)
 {
-    size_t total = (grid->shown - 1) * GAP;
-    for (size_t i = 0; i < grid->shown; i++)
-        total += grid->widths[i];
+    size_t total = 0;
+    for (size_t i = 0; i < grid->columns; i++)
+        if (grid->shown[i])
+            total += grid->widths[i] + (total > 0 ? GAP : 0);
     return total;
 }
 
@@ -93,8 +95,8 @@ grid_shorten(struct grid *grid, const struct column columns[], size_t width, siz
 {
     while (grid_width(grid) > width) {
         size_t widest = COLUMNS_MAX;
-        for (size_t i = 0; i < grid->shown; i++)
-            if (columns[i].kind == CELL_TEXT && grid->widths[i] > least &&
+        for (size_t i = 0; i < grid->columns; i++)
+            if (grid->shown[i] && columns[i].kind == CELL_TEXT && grid->widths[i] > least &&
                 (widest == COLUMNS_MAX || grid->widths[i] > grid->widths[widest]))
                 widest = i;
         if (widest == COLUMNS_MAX)
@@ -103,18 +105,33 @@ grid_shorten(struct grid *grid, const struct column columns[], size_t width, siz
     }
 }
 
-/* Rather the first columns so that they can be read than all of them so that they cannot. */
-static void grid_fit(struct grid *grid, const struct column columns[], size_t width)
+/* The columns that are kept, then from the left each one that there is still room for, so that a
+ * text has COLUMN_READABLE columns at least. */
+static void grid_choose(struct grid *grid, const struct column columns[], size_t width)
+{
+    for (size_t i = 0; i < grid->columns; i++) {
+        grid->shown[i] = is_kept(columns[i].kind);
+        if (columns[i].kind == CELL_TEXT && grid->widths[i] > COLUMN_READABLE)
+            grid->widths[i] = COLUMN_READABLE;
+    }
+    for (size_t i = 0; i < grid->columns; i++)
+        if (!grid->shown[i]) {
+            grid->shown[i] = true;
+            grid->shown[i] = grid_width(grid) <= width;
+        }
+}
+
+/* False: the columns that are kept, or any column at all, do not fit. */
+static bool grid_fit(struct grid *grid, const struct column columns[], size_t width)
 {
     size_t whole[COLUMNS_MAX];
-    if (width == 0)
-        return;
+    if (width == 0 || grid_width(grid) <= width)
+        return true;
     memcpy(whole, grid->widths, sizeof whole);
-    grid_shorten(grid, columns, width, COLUMN_READABLE);
-    while (grid->shown > COLUMNS_LEAST && grid_width(grid) > width)
-        grid->shown--;
+    grid_choose(grid, columns, width);
     memcpy(grid->widths, whole, sizeof whole); /* there may be room again */
     grid_shorten(grid, columns, width, COLUMN_LEAST);
+    return grid_width(grid) > 0 && grid_width(grid) <= width;
 }
 
 static void write_cell(FILE *out,
@@ -134,7 +151,7 @@ static void write_cell(FILE *out,
         columns = width;
     }
     size_t pad = width - columns;
-    bool last = column + 1 == grid->shown;
+    bool last = column == grid->last;
     if (right)
         fprintf(out, "%*s", (int)pad, "");
     enum style style = grid->styles[row * grid->columns + column];
@@ -145,6 +162,57 @@ static void write_cell(FILE *out,
         fprintf(out, "%*s", (int)(right ? GAP : pad + GAP), "");
 }
 
+/* If the line is too narrow for a heading and its value, the value goes below the heading. */
+static void write_record_people(FILE *out,
+                                const struct terminal *terminal,
+                                const json_t *record,
+                                const struct column columns[],
+                                size_t n)
+{
+    size_t widest = 0;
+    char text[CELL_TEXT_MAX];
+    for (size_t i = 0; i < n; i++)
+        if (text_columns(columns[i].heading) > widest)
+            widest = text_columns(columns[i].heading);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *cell = json_at(record, columns[i].path);
+        if (cell == NULL || json_is_null(cell))
+            continue;
+        cell_of_member(record, columns[i].path, columns[i].kind, text);
+        enum style style = columns[i].style == NULL ? STYLE_PLAIN : columns[i].style(cell);
+        const char *begin = style == STYLE_PLAIN ? "" : style_begin(terminal->color_out, style);
+        const char *end = style == STYLE_PLAIN ? "" : style_end(terminal->color_out);
+        if (terminal->width > 0 && widest + GAP + text_columns(text) > terminal->width) {
+            fprintf(out, "%s\n%s", columns[i].heading, begin);
+            if (is_kept(columns[i].kind))
+                fprintf(out, "%*s%s\n", GAP, "", text);
+            else
+                table_write_wrapped(out, terminal, GAP, text);
+            fputs(end, out);
+            continue;
+        }
+        fprintf(out, "%s%*s%s%s%s\n", columns[i].heading,
+                (int)(widest + GAP - text_columns(columns[i].heading)), "", begin, text, end);
+    }
+}
+
+static void write_grid(FILE *out,
+                       const struct terminal *terminal,
+                       struct grid *grid,
+                       const struct column columns[])
+{
+    for (size_t column = 0; column < grid->columns; column++)
+        if (grid->shown[column])
+            grid->last = column;
+    for (size_t row = 0; row < grid->rows; row++) {
+        for (size_t column = 0; column < grid->columns; column++)
+            if (grid->shown[column])
+                write_cell(out, grid, row, column, is_numeric(columns[column].kind), terminal);
+        fputc('\n', out);
+    }
+}
+
+/* A terminal too narrow for a table gets a record for each item, which has all columns. */
 static bool write_people(FILE *out,
                          const struct terminal *terminal,
                          const json_t *items,
@@ -153,14 +221,13 @@ static bool write_people(FILE *out,
 {
     struct grid grid = {.cells = NULL};
     bool good = grid_fill(&grid, items, columns, n);
-    if (good) {
-        grid_fit(&grid, columns, terminal->width);
-        for (size_t row = 0; row < grid.rows; row++) {
-            for (size_t column = 0; column < grid.shown; column++)
-                write_cell(out, &grid, row, column, is_numeric(columns[column].kind), terminal);
-            fputc('\n', out);
+    if (good && grid_fit(&grid, columns, terminal->width))
+        write_grid(out, terminal, &grid, columns);
+    else
+        for (size_t i = 0; good && i < json_array_size(items); i++) {
+            fputs(i > 0 ? "\n" : "", out);
+            write_record_people(out, terminal, json_array_get(items, i), columns, n);
         }
-    }
     grid_free(&grid);
     return good;
 }
@@ -225,17 +292,48 @@ void markdown_write_cell(FILE *out, const char *text)
     }
 }
 
+/* The path of a column; of an end of an interval, "interval_s.0", a name of its own:
+ * "interval_low_s". */
+static void csv_heading(const char *path, char *out, size_t room)
+{
+    static const char *const ends[] = {"low", "high"};
+    const size_t n = strlen(path);
+    const bool is_end = n > 2 && path[n - 2] == '.' && (path[n - 1] == '0' || path[n - 1] == '1');
+    const size_t unit = n > 4 && strncmp(path + n - 4, "_s", 2) == 0 ? 2 : 0;
+    if (is_end && strstr(path, "interval") != NULL)
+        (void)snprintf(out, room, "%.*s_%s%.*s", (int)(n - 2 - unit), path, ends[path[n - 1] - '0'],
+                       (int)unit, path + n - 2 - unit);
+    else
+        (void)snprintf(out, room, "%s", path);
+}
+
+/* A cell holds one value: a list or an object is written as JSON, an empty one as nothing. */
+static void write_csv_cell(FILE *out, const json_t *cell)
+{
+    char scalar[CELL_TEXT_MAX];
+    char *text = NULL;
+    if (json_array_size(cell) > 0 || json_object_size(cell) > 0)
+        text = json_dumps(cell, JSON_COMPACT);
+    cell_for_programs(cell, scalar);
+    csv_write_field(out,
+                    text != NULL           ? text
+                    : json_is_string(cell) ? json_string_value(cell)
+                                           : scalar,
+                    json_is_string(cell));
+    free(text);
+}
+
 static void write_csv_row(FILE *out, const json_t *item, const struct column columns[], size_t n)
 {
-    char text[CELL_TEXT_MAX];
+    char heading[128];
     for (size_t i = 0; i < n; i++) {
-        const json_t *cell = item == NULL ? NULL : json_at(item, columns[i].path);
-        cell_for_programs(cell, text);
         fputs(i > 0 ? "," : "", out);
-        if (item == NULL)
-            csv_write_field(out, columns[i].path, false);
-        else
-            csv_write_field(out, text, !json_is_number(cell));
+        if (item != NULL) {
+            write_csv_cell(out, json_at(item, columns[i].path));
+        } else {
+            csv_heading(columns[i].path, heading, sizeof heading);
+            csv_write_field(out, heading, false);
+        }
     }
     fputs("\r\n", out);
 }
@@ -292,30 +390,6 @@ bool table_write_list(FILE *out,
         return true;
     default:
         return write_people(out, terminal, items, columns, n_columns) || fail_memory(failure);
-    }
-}
-
-static void write_record_people(FILE *out,
-                                const struct terminal *terminal,
-                                const json_t *record,
-                                const struct column columns[],
-                                size_t n)
-{
-    size_t widest = 0;
-    char text[CELL_TEXT_MAX];
-    for (size_t i = 0; i < n; i++)
-        if (text_columns(columns[i].heading) > widest)
-            widest = text_columns(columns[i].heading);
-    for (size_t i = 0; i < n; i++) {
-        const json_t *cell = json_at(record, columns[i].path);
-        if (cell == NULL || json_is_null(cell))
-            continue;
-        cell_of_member(record, columns[i].path, columns[i].kind, text);
-        enum style style = columns[i].style == NULL ? STYLE_PLAIN : columns[i].style(cell);
-        fprintf(out, "%s%*s  %s%s%s\n", columns[i].heading,
-                (int)(widest - text_columns(columns[i].heading)), "",
-                style == STYLE_PLAIN ? "" : style_begin(terminal->color_out, style), text,
-                style == STYLE_PLAIN ? "" : style_end(terminal->color_out));
     }
 }
 

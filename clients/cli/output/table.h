@@ -16,7 +16,9 @@ struct column {
 };
 
 /* items: an array of objects. What does not fit the terminal is shortened, the widest column of text
- * first; where texts would become unreadable the last columns are left out. `all`: what JSON and YAML show. */
+ * first. If texts would become unreadable, columns are left out, the last ones first; ids, names and
+ * verdicts are always written whole. A terminal too narrow for these gets a record for each item.
+ * `all`: what JSON and YAML show. */
 bool table_write_list(FILE *out,
                       enum output_form form,
                       const struct terminal *terminal,

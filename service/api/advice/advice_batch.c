@@ -26,7 +26,7 @@ struct batch {
      * request's arena, and predicting moves to and fro. */
     struct arena kept;
     bool has_kept;
-    struct batch_job *jobs;   /* NULL: no cluster is named */
+    struct batch_job *jobs;   /* NULL: without a cluster */
     size_t cores;             /* of the cluster */
     struct edf_memory memory; /* of the cluster, where it is counted */
     int64_t each_bytes;       /* of it, for an executor */
@@ -90,9 +90,9 @@ static enum pv_code load_cluster(struct api *api,
     struct cluster cluster;
     const struct cluster_traits *traits = &cluster.traits;
     int64_t cores;
-    if (batch->asked.cluster.at == NULL)
+    if (batch->asked.cluster.name.at == NULL && batch->asked.cluster.sized == NULL)
         return PV_OK;
-    PV_TRY(named_cluster_load(api, request, batch->asked.cluster, "/cluster", &cluster, err));
+    PV_TRY(given_cluster_load(api, request, &batch->asked.cluster, "/cluster", &cluster, err));
     PV_TRY(cluster_need(&cluster, traits->executors, "executors", "/cluster", err));
     PV_TRY(
         cluster_need(&cluster, traits->cores_per_executor, "cores_per_executor", "/cluster", err));
@@ -139,8 +139,10 @@ static enum pv_code predict_all(struct api *api,
         struct advice_made *made = &batch->made[i];
         if (batch->loaded == i) {
             made->question = batch->asked.items[i].question;
-            if (made->question.cluster.at == NULL)
-                made->question.cluster = batch->asked.cluster;
+            if (made->question.cluster.at == NULL && made->question.sized_cluster == NULL) {
+                made->question.cluster = batch->asked.cluster.name;
+                made->question.sized_cluster = batch->asked.cluster.sized;
+            }
             enum pv_code code = advice_prediction_load(api, request, &made->question,
                                                        &made->cluster, &made->prediction, err);
             if (code != PV_OK)
@@ -265,7 +267,7 @@ write_all(struct http_request *request, struct batch *batch, struct pv_error *er
     for (size_t i = 0; i < n; i++)
         PV_TRY(write_one(request, batch, i, now_us, err));
     writer_init(&w, request->arena);
-    codec_advice_batch_encode(&w, batch->asked.cluster, batch->jobs, &batch->outcome,
+    codec_advice_batch_encode(&w, &batch->asked.cluster, batch->jobs, &batch->outcome,
                               batch->asked.with_memory ? &batch->memory : NULL, batch->documents,
                               n);
     batch->reply.at = writer_finish(&w, &batch->reply.n);

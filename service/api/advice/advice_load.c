@@ -187,7 +187,7 @@ need_size(const struct cluster *named, const struct advice_question *question, s
     return cluster_need(named, traits->cores_per_executor, "cores_per_executor", at, err);
 }
 
-/* Bound the question by the cluster it names, and take the price of that. */
+/* Bound the question by its cluster, and take the price of a registered one. */
 static enum pv_code take_cluster(struct store_tx *tx,
                                  struct arena *arena,
                                  const struct advice_limits *limits,
@@ -199,10 +199,13 @@ static enum pv_code take_cluster(struct store_tx *tx,
     struct cluster named;
     struct price_found price;
     bool has_price = false;
-    bool is_named = question->cluster.at != NULL;
+    const bool is_named = question->cluster.at != NULL;
+    const bool is_sized = !is_named && question->sized_cluster != NULL;
     if (is_named)
         PV_TRY(
             named_cluster_find(tx, arena, question->cluster, "/constraints/cluster", &named, err));
+    else if (is_sized)
+        named = (struct cluster){.traits = *question->sized_cluster};
     if (is_named && question->beside_admissions)
         PV_TRY(bound_by_admissions(tx, arena, &named, question, err));
     if (is_named) {
@@ -212,8 +215,8 @@ static enum pv_code take_cluster(struct store_tx *tx,
     if (is_named && !question->has_price && named.price_book.at != NULL)
         PV_TRY(store_price_find(tx, arena, named.price_book_id, named.name,
                                 named.traits.machine_type, &price, &has_price, err));
-    return advice_cluster_apply(is_named ? &named : NULL, has_price ? &price : NULL, limits,
-                                question, cluster, err);
+    return advice_cluster_apply(is_named || is_sized ? &named : NULL, has_price ? &price : NULL,
+                                limits, question, cluster, err);
 }
 
 /* --- the prediction --- */

@@ -29,3 +29,18 @@ enum pv_code named_cluster_load(struct api *api,
     PV_TRY(api_read(api, request, &tx, err));
     return named_cluster_find(tx, request->arena, name, pointer, cluster, err);
 }
+
+enum pv_code given_cluster_load(struct api *api,
+                                struct http_request *request,
+                                const struct codec_given_cluster *given,
+                                const char *pointer,
+                                struct cluster *cluster,
+                                struct pv_error *err)
+{
+    if (given->sized != NULL) {
+        *cluster = (struct cluster){.traits = *given->sized};
+        return PV_OK;
+    }
+    PV_TRY(http_move(request, HTTP_IO));
+    return named_cluster_load(api, request, given->name, pointer, cluster, err);
+}

@@ -32,7 +32,7 @@ static enum pv_code load_cluster(struct api *api,
     static const char at[] = "/cluster";
     struct cluster cluster;
     int64_t cores = 0;
-    PV_TRY(named_cluster_load(api, request, asked->cluster, at, &cluster, err));
+    PV_TRY(given_cluster_load(api, request, &asked->cluster, at, &cluster, err));
     if (!isnan(asked->terms.max_cores))
         return PV_OK;
     int64_t executors = cluster.traits.executors;
@@ -63,9 +63,8 @@ static enum pv_code share_load(void *context,
 {
     struct codec_contention *asked = request->state;
     (void)response;
-    if (asked->cluster.at == NULL)
+    if (asked->cluster.name.at == NULL && asked->cluster.sized == NULL)
         return PV_OK;
-    PV_TRY(http_move(request, HTTP_IO));
     return load_cluster(context, request, asked, err);
 }
 

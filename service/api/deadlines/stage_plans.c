@@ -125,7 +125,7 @@ static enum pv_code load_runs(struct api *api,
     return code;
 }
 
-/* --- the size of a cluster that is named --- */
+/* --- the size of the cluster --- */
 
 static enum pv_code load_cluster(struct api *api,
                                  struct http_request *request,
@@ -136,7 +136,7 @@ static enum pv_code load_cluster(struct api *api,
     struct stage_plan_terms *terms = &asked->terms;
     struct cluster cluster;
     int64_t cores;
-    PV_TRY(named_cluster_load(api, request, asked->cluster, at, &cluster, err));
+    PV_TRY(given_cluster_load(api, request, &asked->cluster, at, &cluster, err));
     if (isnan(terms->executors)) {
         PV_TRY(cluster_need(&cluster, cluster.traits.executors, "executors", at, err));
         terms->executors = (double)cluster.traits.executors;
@@ -193,12 +193,12 @@ static enum pv_code stage_plans_create_load(void *context,
     struct stage_plan_work *work = request->state;
     const struct codec_stage_plan *asked = &work->asked;
     (void)response;
-    if (asked->cluster.at == NULL && asked->application.at == NULL)
+    if (asked->cluster.name.at != NULL || asked->cluster.sized != NULL)
+        PV_TRY(load_cluster(context, request, &work->asked, err));
+    if (asked->application.at == NULL)
         return PV_OK;
     PV_TRY(http_move(request, HTTP_IO));
-    if (asked->cluster.at != NULL)
-        PV_TRY(load_cluster(context, request, &work->asked, err));
-    return asked->application.at == NULL ? PV_OK : load_runs(context, request, work, err);
+    return load_runs(context, request, work, err);
 }
 
 /* All that there are to look at. */

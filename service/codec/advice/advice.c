@@ -8,6 +8,7 @@
 #include "codec/advice/advice_beside.h"
 #include "codec/advice/advice_memory.h"
 #include "codec/advice/advice_spark.h"
+#include "codec/clusters/given_cluster.h"
 #include "codec/clusters/price_book.h"
 #include "codec/json/finding.h"
 #include "core/advice/stage_slots.h"
@@ -32,6 +33,16 @@ static void decode_spark(const struct codec_node *constraints, const void *limit
     codec_advice_spark_decode(constraints, request);
 }
 
+static void decode_cluster(const struct codec_node *constraints, const void *limits, void *object)
+{
+    struct advice_question *request = object;
+    struct codec_given_cluster given;
+    codec_given_cluster_decode(constraints, CODEC_OPTIONAL,
+                               ((const struct codec_advice_limits *)limits)->cores, &given);
+    request->cluster = given.name;
+    request->sized_cluster = given.sized;
+}
+
 /* A price of one's own overrides that of a price book as a whole. */
 static const struct shape_member constraint_members[] = {
     {"min_executors", SHAPE_COUNT(Q, goal.min_executors), .flags = KEEP, .least = 1,
@@ -41,7 +52,7 @@ static const struct shape_member constraint_members[] = {
     {"cores_per_executor", SHAPE_COUNT(Q, cores_per_executor), .least = 1, SHAPE_LIMIT(L, cores)},
     {"max_cost", SHAPE_NUMBER(Q, goal.max_cost), .flags = CODEC_ABOVE, .high = CODEC_COST_MAX},
     {"tolerance_percent", SHAPE_NUMBER(Q, goal.tolerance_percent), .flags = KEEP, .high = 1000},
-    {"cluster", SHAPE_NAME(Q, cluster)},
+    {"cluster", SHAPE_CODE, .decode = decode_cluster},
     {"beside_admissions", SHAPE_BOOLEAN(Q, beside_admissions)},
     {"price_per_executor_hour", SHAPE_NUMBER(Q, price.per_executor_hour), .high = CODEC_PRICE_MAX},
     {"spot_per_executor_hour", SHAPE_NUMBER(Q, price.spot_per_executor_hour),
@@ -110,6 +121,18 @@ static void check_cores(const struct codec_node *constraints,
         goal->max_executors = executors;
 }
 
+/* Admissions and earlier advice are those of a registered cluster. */
+static void need_registered(const struct codec_node *constraints,
+                            const struct advice_question *request,
+                            const char *member)
+{
+    if (request->sized_cluster != NULL)
+        codec_fault_member(constraints, "cluster", "conflict",
+                           "must be the name of a registered cluster with %s", member);
+    else if (!codec_present(constraints, "cluster"))
+        codec_fault_member(constraints, "cluster", "required", "is required with %s", member);
+}
+
 static void decode_constraints(const struct codec_node *node, const void *limits, void *object)
 {
     struct advice_question *request = object;
@@ -124,9 +147,8 @@ static void decode_constraints(const struct codec_node *node, const void *limits
         codec_fault_member(&constraints, "min_executors", "out_of_range",
                            "is larger than max_executors");
     check_price(&constraints, request);
-    if (request->beside_admissions && !codec_present(&constraints, "cluster"))
-        codec_fault_member(&constraints, "cluster", "required",
-                           "is required with beside_admissions");
+    if (request->beside_admissions)
+        need_registered(&constraints, request, "beside_admissions");
 }
 
 #define R struct advice_running
@@ -162,6 +184,8 @@ static void check_beside(const struct codec_node *node, const struct advice_ques
     if (!named && (advised || advice_counts_memory(request)))
         codec_fault_member(&constraints, "cluster", "required", "is required with %s",
                            advised ? "running_from advice" : "memory_bytes or launch_order");
+    else if (advised && request->sized_cluster != NULL)
+        need_registered(&constraints, request, "running_from advice");
 }
 
 /* The size of the cluster that they share must be known. */

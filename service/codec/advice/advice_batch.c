@@ -58,8 +58,12 @@ static void decode_launch_order(const struct codec_node *node, struct codec_advi
     batch->with_memory = true;
     batch->launch_order =
         (unsigned)codec_choice(node, "launch_order", CODEC_REQUIRED, edf_launch_order_words, 0);
-    if (!codec_present(node, "cluster"))
+    if (!codec_present(node, "cluster")) {
         codec_fault_member(node, "cluster", "required", "is required with launch_order");
+    } else if (batch->cluster.sized != NULL && batch->cluster.size.memory_bytes == RUN_UNKNOWN) {
+        struct codec_node cluster = codec_member(node, "cluster");
+        codec_fault_member(&cluster, "memory_bytes", "required", "is required with launch_order");
+    }
 }
 
 void codec_advice_batch_decode(const struct codec_node *node,
@@ -69,7 +73,7 @@ void codec_advice_batch_decode(const struct codec_node *node,
     static const char *const known[] = {"cluster", "items", "releases_s", "launch_order", NULL};
     struct codec_node list;
     codec_refuse_unknown(node, known);
-    batch->cluster = codec_name(node, "cluster", CODEC_NULLABLE);
+    codec_given_cluster_decode(node, CODEC_NULLABLE, limits->advice.cores, &batch->cluster);
     batch->items = codec_list(node, "items", CODEC_REQUIRED, 1, limits->items, sizeof *batch->items,
                               &list, &batch->n);
     for (size_t i = 0; i < batch->n; i++) {
@@ -112,8 +116,23 @@ static void write_schedule(struct writer *w,
         codec_launches_encode(w, memory, &outcome->launches);
 }
 
+static void write_cluster(struct writer *w, const struct codec_given_cluster *cluster)
+{
+    const struct codec_cluster_size *size = &cluster->size;
+    if (cluster->sized == NULL) {
+        writer_member_text(w, "cluster", cluster->name);
+        return;
+    }
+    writer_member_object(w, "cluster");
+    writer_member_integer(w, "executors", size->executors);
+    writer_member_integer(w, "cores_per_executor", size->cores_per_executor);
+    if (size->memory_bytes != RUN_UNKNOWN)
+        writer_member_integer(w, "memory_bytes", size->memory_bytes);
+    writer_end_object(w);
+}
+
 void codec_advice_batch_encode(struct writer *w,
-                               struct strview cluster,
+                               const struct codec_given_cluster *cluster,
                                const struct batch_job jobs[],
                                const struct batch_outcome *outcome,
                                const struct edf_memory *memory,
@@ -121,7 +140,7 @@ void codec_advice_batch_encode(struct writer *w,
                                size_t n)
 {
     writer_begin_object(w);
-    writer_member_text(w, "cluster", cluster);
+    write_cluster(w, cluster);
     if (jobs != NULL) {
         write_schedule(w, jobs, outcome, memory, n);
     } else {

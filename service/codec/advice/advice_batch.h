@@ -2,6 +2,7 @@
 #define CODEC_ADVICE_ADVICE_BATCH_H
 
 #include "codec/advice/advice.h"
+#include "codec/clusters/given_cluster.h"
 #include "core/advice/batch_feasibility.h"
 
 /* POST /v1/advice/batch: questions that are answered together. */
@@ -12,9 +13,9 @@ struct codec_advice_batch_limits {
 };
 
 struct codec_advice_batch {
-    struct strview cluster; /* at == NULL: none */
-    bool with_memory;       /* a launch_order was sent: jobs wait for memory */
-    unsigned launch_order;  /* enum edf_launch_order */
+    struct codec_given_cluster cluster;
+    bool with_memory;      /* a launch_order was sent: jobs wait for memory */
+    unsigned launch_order; /* enum edf_launch_order */
     struct codec_advice_batch_item {
         struct advice_question question;
         struct strview text; /* JSON, as it is kept with the advice */
@@ -29,9 +30,9 @@ void codec_advice_batch_decode(const struct codec_node *node,
                                const struct codec_advice_batch_limits *limits,
                                struct codec_advice_batch *batch);
 
-/* The reply. jobs: NULL where no cluster was named. memory: NULL where none is counted. documents: the advice, as JSON. */
+/* The reply. jobs: NULL without a cluster. memory: NULL where none is counted. documents: the advice, as JSON. */
 void codec_advice_batch_encode(struct writer *w,
-                               struct strview cluster,
+                               const struct codec_given_cluster *cluster,
                                const struct batch_job jobs[],
                                const struct batch_outcome *outcome,
                                const struct edf_memory *memory,

@@ -71,13 +71,19 @@ static void take_applications(const struct codec_node *top, const void *limits, 
 
 #define R struct codec_contention
 #define L struct codec_contention_limits
+static void decode_cluster(const struct codec_node *top, const void *limits, void *object)
+{
+    codec_given_cluster_decode(top, CODEC_OPTIONAL, ((const L *)limits)->cores,
+                               &((R *)object)->cluster);
+}
+
 static const struct shape_member members[] = {
     {"strategy", SHAPE_WORD(R, strategy_index, contention_strategy_words), .flags = SHAPE_KEEP},
     {"gamma", SHAPE_NUMBER(R, terms.gamma), .flags = SHAPE_KEEP, .high = 1},
     {"max_cores", SHAPE_NUMBER(R, terms.max_cores), .flags = CODEC_ABOVE, SHAPE_LIMIT(L, cores)},
     {"average_nominal_rate", SHAPE_NUMBER(R, terms.average_nominal_rate),
      .flags = CODEC_NULLABLE | SHAPE_KEEP, .low = CODEC_RATE_MIN, .high = CODEC_RATE_MAX},
-    {"cluster", SHAPE_NAME(R, cluster)},
+    {"cluster", SHAPE_CODE, .decode = decode_cluster},
     {"applications", SHAPE_OBJECTS(R, sent, n, &codec_contention_application_shape),
      .flags = CODEC_REQUIRED, .least = 1, SHAPE_LIMIT(L, applications)},
 };

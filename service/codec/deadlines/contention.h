@@ -2,6 +2,7 @@
 #define CODEC_DEADLINES_CONTENTION_H
 
 #include "base/json_writer.h"
+#include "codec/clusters/given_cluster.h"
 #include "codec/json/finding.h"
 #include "codec/json/shape.h"
 #include "core/deadline/contention.h"
@@ -28,7 +29,7 @@ struct codec_contention {
     struct codec_contention_application *sent;
     const struct contention_strategy *strategy;
     struct contention_terms terms;
-    struct strview cluster; /* at == NULL: none; else it gives max_cores where that is NAN */
+    struct codec_given_cluster cluster; /* gives max_cores where that is NAN */
     struct contention_application *applications;
     struct strview *names; /* names[i] belongs to applications[i] */
     size_t n;

@@ -77,8 +77,7 @@ const struct shape codec_control_search_shape = {
 static void decode_cluster(const struct codec_node *top, const void *limits, void *object)
 {
     struct codec_control *request = object;
-    codec_job_set_decode_cluster(top, &codec_cluster_size_shape,
-                                 ((const struct codec_control_limits *)limits)->set.cores,
+    codec_job_set_decode_cluster(top, ((const struct codec_control_limits *)limits)->set.cores,
                                  &request->set);
 }
 

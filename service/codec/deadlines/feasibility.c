@@ -8,8 +8,7 @@
 static void decode_cluster(const struct codec_node *top, const void *limits, void *object)
 {
     struct codec_feasibility *request = object;
-    codec_job_set_decode_cluster(top, &codec_cluster_with_memory_shape,
-                                 ((const struct codec_job_set_limits *)limits)->cores,
+    codec_job_set_decode_cluster(top, ((const struct codec_job_set_limits *)limits)->cores,
                                  &request->set);
 }
 

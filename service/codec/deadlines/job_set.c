@@ -104,47 +104,16 @@ void codec_job_set_take(const struct codec_node *top,
 
 /* --- the cluster --- */
 
-#define C struct codec_cluster_size
-#define L struct codec_job_set_limits
-#define CLUSTER_SIZE                                                                               \
-    {"executors", SHAPE_COUNT(C, executors), .flags = CODEC_REQUIRED, .least = 1,                  \
-     SHAPE_LIMIT(L, cores)},                                                                       \
-    {                                                                                              \
-        "cores_per_executor", SHAPE_COUNT(C, cores_per_executor),                                  \
-            .flags = CODEC_REQUIRED, .least = 1, SHAPE_LIMIT(L, cores)                             \
-    }
-static const struct shape_member cluster_members[] = {CLUSTER_SIZE};
-static const struct shape_member cluster_with_memory_members[] = {
-    CLUSTER_SIZE,
-    {"memory_bytes", SHAPE_COUNT(C, memory_bytes), .flags = CODEC_NULLABLE, .least = 1,
-     .most = CODEC_BYTES_MAX},
-};
-const struct shape codec_cluster_size_shape = {.request = "Cluster", SHAPE_OF(cluster_members, C)};
-const struct shape codec_cluster_with_memory_shape = {.request = "ClusterWithMemory",
-                                                      SHAPE_OF(cluster_with_memory_members, C)};
-
 void codec_job_set_decode_cluster(const struct codec_node *top,
-                                  const struct shape *shape,
                                   int64_t cores_max,
                                   struct codec_job_set *set)
 {
-    const struct codec_job_set_limits limits = {.cores = cores_max};
-    set->size.memory_bytes = RUN_UNKNOWN;
-    if (json_value_is_text(json_value_member(top->json, "cluster"))) {
-        set->cluster = codec_name(top, "cluster", CODEC_REQUIRED);
-        return;
-    }
-    struct codec_node cluster = codec_object(top, "cluster", CODEC_REQUIRED);
-    if (cluster.json == NULL)
-        return;
-    shape_decode(&cluster, shape, &limits, &set->size);
-    if (set->size.executors < 1 || set->size.cores_per_executor < 1)
-        return;
-    if (set->size.executors > cores_max / set->size.cores_per_executor)
-        codec_fault(&cluster, "out_of_range", "has more than %lld core%s (cores_max)",
-                    (long long)cores_max, PLURAL(cores_max));
-    else
-        set->cores = (size_t)(set->size.executors * set->size.cores_per_executor);
+    struct codec_given_cluster given;
+    codec_given_cluster_decode(top, CODEC_REQUIRED, cores_max, &given);
+    set->cluster = given.name;
+    set->size = given.size;
+    if (given.sized != NULL)
+        set->cores = (size_t)(given.size.executors * given.size.cores_per_executor);
 }
 
 /* --- replies --- */

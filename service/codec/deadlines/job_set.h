@@ -2,6 +2,7 @@
 #define CODEC_DEADLINES_JOB_SET_H
 
 #include "base/json_writer.h"
+#include "codec/clusters/given_cluster.h"
 #include "codec/json/shape.h"
 #include "core/advice/recorded_job.h"
 
@@ -14,12 +15,6 @@ struct codec_job_set_limits {
     size_t stages; /* of one job */
     size_t tasks;  /* over all jobs */
     int64_t cores; /* executors x cores_per_executor */
-};
-
-struct codec_cluster_size {
-    int64_t executors;
-    int64_t cores_per_executor;
-    int64_t memory_bytes; /* of all executors together; RUN_UNKNOWN */
 };
 
 /* A job as it was sent. */
@@ -38,8 +33,6 @@ struct codec_job_sent {
 /* Of enum job_overhead, those that a request may ask for; ends with NULL. */
 extern const char *const codec_job_overhead_words[];
 
-extern const struct shape codec_cluster_size_shape;
-extern const struct shape codec_cluster_with_memory_shape;
 extern const struct shape codec_job_shape;
 
 struct codec_job_set {
@@ -73,9 +66,8 @@ struct codec_job_set {
 
 void codec_job_check(const struct codec_node *node, const void *limits, void *object);
 
-/* The member `cluster`: a name, or a size of at most cores_max cores, by one of the two shapes. */
+/* The member `cluster`: a name, or a size of at most cores_max cores. */
 void codec_job_set_decode_cluster(const struct codec_node *top,
-                                  const struct shape *shape,
                                   int64_t cores_max,
                                   struct codec_job_set *set);
 

@@ -134,6 +134,13 @@ enum pv_code codec_stage_plan_pin(struct codec_stage_plan *request, struct pv_er
 /* --- the request --- */
 
 #define R struct codec_stage_plan
+static void decode_cluster(const struct codec_node *top, const void *limits, void *object)
+{
+    codec_given_cluster_decode(top, CODEC_OPTIONAL,
+                               ((const struct codec_stage_plan_limits *)limits)->cores,
+                               &((R *)object)->cluster);
+}
+
 enum { KEEP = SHAPE_KEEP };
 static const struct shape_member members[] = {
     {"deadline_s", SHAPE_NUMBER(R, terms.deadline_s), .flags = CODEC_REQUIRED,
@@ -144,7 +151,7 @@ static const struct shape_member members[] = {
      .high = CODEC_OVERSCALE_MAX},
     {"core_quantum", SHAPE_NUMBER(R, terms.core_quantum), .flags = KEEP, .low = 1e-6,
      SHAPE_LIMIT(L, cores)},
-    {"cluster", SHAPE_NAME(R, cluster)},
+    {"cluster", SHAPE_CODE, .decode = decode_cluster},
     {"executors", SHAPE_COUNT(R, executors), .least = 1, SHAPE_LIMIT(L, cores)},
     {"cores_per_executor", SHAPE_COUNT(R, cores_per_executor), .least = 1, SHAPE_LIMIT(L, cores)},
     {"stages", SHAPE_CODE, .decode = decode_source},

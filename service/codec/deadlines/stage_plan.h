@@ -2,6 +2,7 @@
 #define CODEC_DEADLINES_STAGE_PLAN_H
 
 #include "base/json_writer.h"
+#include "codec/clusters/given_cluster.h"
 #include "codec/json/shape.h"
 #include "core/deadline/stage_plan.h"
 
@@ -26,8 +27,8 @@ struct codec_stage_plan {
     struct stage_plan_terms terms;
     int64_t executors; /* as sent; RUN_UNKNOWN: NAN in the terms */
     int64_t cores_per_executor;
-    struct strview cluster;          /* at == NULL: none; else it gives the terms' executors and
-                                        cores_per_executor where they are NAN */
+    /* gives the terms' executors and cores_per_executor where they are NAN */
+    struct codec_given_cluster cluster;
     struct strview application;      /* at == NULL: the stages stand in the request itself */
     double problem_size;             /* NAN: that of the latest run */
     struct stage_plan_stage *stages; /* ascending by id; NULL until the caller gives them */

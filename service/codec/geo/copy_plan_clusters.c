@@ -6,8 +6,6 @@
 
 #include "base/order.h"
 
-#define SUM_TOLERANCE 1e-6
-
 /* --- names --- */
 
 /* A few short names are listed: who mistyped one in `clusters` is shown where it is missing. */
@@ -45,61 +43,17 @@ size_t copy_plan_find_cluster(const struct copy_plan_decoding *d,
     return index;
 }
 
-/* --- distributions --- */
-
-static bool decode_point(const struct codec_node *node, struct speed_point *point)
-{
-    if (!json_value_is_array(node->json) || json_value_items(node->json) != 2) {
-        codec_fault(node, "wrong_type", "must be a pair: bytes per second, probability");
-        return false;
-    }
-    struct codec_node value = codec_item(node, 0);
-    struct codec_node probability = codec_item(node, 1);
-    size_t faults = node->reader->err->n_faults;
-    point->value = codec_as_number(&value, CODEC_REQUIRED, CODEC_RATE_MIN, CODEC_RATE_MAX);
-    point->probability = codec_as_number(&probability, CODEC_REQUIRED, 0, 1);
-    return node->reader->err->n_faults == faults;
-}
-
-/* NULL when at fault. */
-static const struct speeds *decode_speeds(const struct copy_plan_decoding *d,
-                                          const struct codec_node *node)
-{
-    size_t n = json_value_items(node->json);
-    double sum = 0;
-    if (!json_value_is_array(node->json) || n == 0 || n > d->limits->points) {
-        codec_fault(
-            node, json_value_is_array(node->json) && n > 0 ? "too_many_items" : "wrong_type",
-            "must be a list of 1 to %zu pairs (distribution_points_max)", d->limits->points);
-        return NULL;
-    }
-    struct speed_point *points = codec_allocate(node, n, sizeof *points);
-    struct speeds *speeds = codec_allocate(node, 1, sizeof *speeds);
-    if (points == NULL || speeds == NULL)
-        return NULL;
-    for (size_t i = 0; i < n; i++) {
-        struct codec_node item = codec_item(node, i);
-        if (!decode_point(&item, &points[i]))
-            return NULL;
-        sum += points[i].probability;
-    }
-    if (fabs(sum - 1) > SUM_TOLERANCE) {
-        codec_fault(node, "not_a_distribution", "the probabilities add up to %.9g, not to 1", sum);
-        return NULL;
-    }
-    speeds_make(points, n, speeds);
-    return speeds;
-}
-
 /* --- operations --- */
 
 /* What the clusters of the request have speeds of. */
 static bool gather_given(const struct codec_node *clusters, struct text_index *given)
 {
     size_t most = 0;
-    for (size_t i = 0; i < json_value_items(clusters->json); i++)
-        most +=
-            json_value_members(json_value_member(json_value_item(clusters->json, i), "processing"));
+    for (size_t i = 0; i < json_value_items(clusters->json); i++) {
+        const struct json_value *speeds =
+            json_value_member(json_value_item(clusters->json, i), "processing");
+        most += json_value_members(speeds) + json_value_items(speeds);
+    }
     given->entries = codec_allocate(clusters, most, sizeof *given->entries);
     if (given->entries == NULL)
         return false;
@@ -109,6 +63,12 @@ static bool gather_given(const struct codec_node *clusters, struct text_index *g
         for (size_t m = 0; m < json_value_members(speeds); m++)
             given->entries[given->n++] =
                 (struct text_index_entry){json_value_key_view(speeds, m), 0};
+        for (size_t m = 0; m < json_value_items(speeds); m++) {
+            struct strview name =
+                json_value_view(json_value_member(json_value_item(speeds, m), "operation"));
+            if (name.at != NULL)
+                given->entries[given->n++] = (struct text_index_entry){name, 0};
+        }
     }
     text_index_sort(given);
     return true;
@@ -190,23 +150,6 @@ static const struct shape_member cluster_members[] = {
 const struct shape codec_copy_plan_cluster_shape = {.request = "CopyPlanCluster",
                                                     SHAPE_OF(cluster_members, C)};
 
-/* Of an operation that no task asks for only whether it is right. */
-static void decode_processing(const struct copy_plan_decoding *d,
-                              const struct codec_node *node,
-                              bool registered,
-                              const struct speeds **processing)
-{
-    struct codec_node object =
-        codec_object(node, "processing", registered ? CODEC_OPTIONAL : CODEC_REQUIRED);
-    for (size_t m = 0; m < json_value_members(object.json); m++) {
-        size_t operation = text_index_find(&d->operations, json_value_key_view(object.json, m));
-        struct codec_node member = codec_member_at(&object, m);
-        const struct speeds *speeds = decode_speeds(d, &member);
-        if (operation != SIZE_MAX)
-            processing[operation] = speeds;
-    }
-}
-
 /* Null is no limit; so is one that is left out, but for a registered cluster, which may have one.
  */
 static void
@@ -232,7 +175,7 @@ static void decode_cluster(const struct copy_plan_decoding *d,
     place->has_unreachable = codec_present(node, "unreachable_probability");
     open_gate(node, "ingress_bytes_per_s", registered, &cluster->ingress_bytes_per_s);
     open_gate(node, "egress_bytes_per_s", registered, &cluster->egress_bytes_per_s);
-    decode_processing(d, node, registered, processing);
+    copy_plan_decode_processing(d, node, registered, processing);
 }
 
 /* A name alone is a registered cluster, as is an object that says `"registered": true`. */
@@ -337,7 +280,7 @@ static void decode_link(const struct copy_plan_decoding *d,
     link->to = copy_plan_find_cluster(d, &to, &to);
     if (link->from != SIZE_MAX && link->from == link->to)
         codec_fault(&to, "conflict", "must be another cluster than `from`");
-    link->speeds = decode_speeds(d, &distribution);
+    link->speeds = copy_plan_decode_speeds(d, &distribution);
 }
 
 /* The order of the links that are given, `links` in the request: by both ends, then as sent. */

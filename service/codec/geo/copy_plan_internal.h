@@ -24,6 +24,17 @@ size_t copy_plan_find_cluster(const struct copy_plan_decoding *d,
 void copy_plan_decode_clusters(struct copy_plan_decoding *d, const struct codec_node *top);
 void copy_plan_decode_links(struct copy_plan_decoding *d, const struct codec_node *top);
 
+/* A list of pairs, as the speeds that they are. NULL when at fault. */
+const struct speeds *copy_plan_decode_speeds(const struct copy_plan_decoding *d,
+                                             const struct codec_node *node);
+
+/* The member `processing` of a cluster, processing[i] of operation i: a list of speeds, as in
+ * reports of samples, or an object with pairs for each operation. */
+void copy_plan_decode_processing(const struct copy_plan_decoding *d,
+                                 const struct codec_node *node,
+                                 bool registered,
+                                 const struct speeds **processing);
+
 /* The member `jobs`, with their tasks. After the clusters. */
 void copy_plan_decode_jobs(struct copy_plan_decoding *d, const struct codec_node *top);
 

@@ -149,23 +149,26 @@ enum pv_code advice_cluster_explain(const struct advice_cluster *cluster,
 {
     const struct cluster *named = &cluster->cluster;
     const struct cluster_traits *traits = &named->traits;
-    char name[64], executors[24], cores[24];
+    const bool registered = named->name.at != NULL;
+    char words[128], executors[24], cores[24];
     if (!cluster->is_named)
         return PV_OK;
-    strview_shorten(named->name, name, sizeof name);
-    struct finding *note = finding_add(
-        &advice->reasons, "cluster",
-        "The cluster \"%s\" has %s executor%s of %s core%s; advice considers at most %lld.", name,
-        or_unknown(traits->executors, executors), PLURAL(traits->executors),
-        or_unknown(traits->cores_per_executor, cores), PLURAL(traits->cores_per_executor),
-        (long long)question->goal.max_executors);
-    finding_text(note, "cluster", named->name.at);
+    cluster_words(named, words);
+    struct finding *note =
+        finding_add(&advice->reasons, "cluster",
+                    "T%s has %s executor%s of %s core%s; advice considers at most %lld.", words + 1,
+                    or_unknown(traits->executors, executors), PLURAL(traits->executors),
+                    or_unknown(traits->cores_per_executor, cores),
+                    PLURAL(traits->cores_per_executor), (long long)question->goal.max_executors);
+    if (registered)
+        finding_text(note, "cluster", named->name.at);
     if (traits->executors != RUN_UNKNOWN)
         finding_number(note, "executors", (double)traits->executors);
     if (traits->cores_per_executor != RUN_UNKNOWN)
         finding_number(note, "cores_per_executor", (double)traits->cores_per_executor);
     finding_number(note, "max_executors", (double)question->goal.max_executors);
-    finding_number(note, "version", (double)named->version);
+    if (registered)
+        finding_number(note, "version", (double)named->version);
     if (named->price_book.at != NULL && !cluster->pricing.has_price) {
         note =
             finding_add(&advice->warnings, "no_price",

@@ -6,7 +6,7 @@
 
 /* The cluster that a question names: its size bounds the advice, its price the cost. */
 struct advice_cluster {
-    bool is_named;
+    bool is_named; /* or its size is in the request */
     struct cluster cluster;
     struct pricing_terms pricing;
 };

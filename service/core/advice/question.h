@@ -5,6 +5,7 @@
 
 #include "core/advice/advise.h"
 #include "core/advice/pricing.h"
+#include "core/cluster/traits.h"
 #include "core/deadline/clairvoyant_edf.h"
 #include "core/history/run.h"
 #include "core/spark/configuration.h"
@@ -55,9 +56,11 @@ struct advice_question {
     double problem_size;        /* NAN: that of the profile or the latest run */
     int64_t cores_per_executor; /* RUN_UNKNOWN: that of the nearest run */
     struct strview cluster;     /* registered; at == NULL: none */
-    bool beside_admissions;     /* only what admissions leave free of the cluster */
-    bool has_max_executors;     /* one was sent */
-    int64_t cluster_cores;      /* K with running jobs; RUN_UNKNOWN: max_executors x cores */
+    const struct cluster_traits
+        *sized_cluster;     /* not registered; NULL: none. Never with `cluster` */
+    bool beside_admissions; /* only what admissions leave free of the cluster */
+    bool has_max_executors; /* one was sent */
+    int64_t cluster_cores;  /* K with running jobs; RUN_UNKNOWN: max_executors x cores */
     enum pricing_market market;
     bool has_price;                   /* one was sent */
     struct price price;               /* the one sent; its terms of billing override a book's */

@@ -1,6 +1,19 @@
 #include "core/cluster/cluster.h"
 
+#include <stdio.h>
+
 #include "base/plural.h"
+
+void cluster_words(const struct cluster *cluster, char out[128])
+{
+    char name[100];
+    if (cluster->name.at == NULL) {
+        (void)snprintf(out, 128, "the cluster of the request");
+        return;
+    }
+    strview_shorten(cluster->name, name, sizeof name);
+    (void)snprintf(out, 128, "the cluster \"%s\"", name);
+}
 
 enum pv_code cluster_need(const struct cluster *cluster,
                           int64_t value,
@@ -8,13 +21,12 @@ enum pv_code cluster_need(const struct cluster *cluster,
                           const char *pointer,
                           struct pv_error *err)
 {
-    char name[100];
+    char words[128];
     if (value != RUN_UNKNOWN)
         return PV_OK;
-    strview_shorten(cluster->name, name, sizeof name);
+    cluster_words(cluster, words);
     return pv_fault(err, PV_PLACE_POINTER, pointer, "cluster_attribute_missing",
-                    "the cluster \"%s\" does not specify its %s, which is needed here", name,
-                    member);
+                    "%s does not specify its %s, which is needed here", words, member);
 }
 
 enum pv_code cluster_count_cores(int64_t executors,

@@ -5,10 +5,10 @@
 #include "core/cluster/traits.h"
 #include "core/history/run.h"
 
-/* A registered cluster of a team. */
+/* A registered cluster of a team, or one that a request describes by its size alone. */
 struct cluster {
-    char id[37]; /* "": not stored */
-    struct strview name;
+    char id[37];                /* "": not stored */
+    struct strview name;        /* at == NULL: not registered */
     struct strview description; /* at == NULL: none */
     struct run_label *labels;   /* sorted by key */
     size_t n_labels;
@@ -19,6 +19,9 @@ struct cluster {
     int64_t created_us;
     int64_t updated_us;
 };
+
+/* "the cluster "eu-1"", with a long name shortened; without a name "the cluster of the request". */
+void cluster_words(const struct cluster *cluster, char out[128]);
 
 /* A member that a use needs: a fault at `pointer`, the cluster's name in the body, says which one
  * the cluster lacks. value: of the member, RUN_UNKNOWN where it was not specified. */

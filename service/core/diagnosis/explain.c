@@ -326,34 +326,35 @@ void diagnosis_explain_missing(const struct diagnosis *diagnosis,
 {
     struct finding *finding;
     if (diagnosis->n == 0) {
-        finding = finding_add(missing, "series",
-                              "a series takes runs of one problem size, or of one N/m, on %d "
-                              "executor counts; %zu run%s %s none",
-                              DIAGNOSIS_COUNTS_LEAST, diagnosis->runs, PLURAL(diagnosis->runs),
-                              PLURAL_VERB(diagnosis->runs, "holds", "hold"));
+        finding =
+            finding_add(missing, "series",
+                        "How the application scales is seen in runs of one problem size, or "
+                        "of one size per executor, on %d executor counts. The %zu run%s so far "
+                        "%s not include such runs.",
+                        DIAGNOSIS_COUNTS_LEAST, diagnosis->runs, PLURAL(diagnosis->runs),
+                        PLURAL_VERB(diagnosis->runs, "does", "do"));
         finding_number(finding, "runs", (double)diagnosis->runs);
     }
     size_t lacking = diagnosis->runs - diagnosis->runs_with_stages;
     if (lacking > 0) {
-        finding = finding_add(missing, "stages",
-                              "%zu of %zu run%s %s not show where the time of the stages went "
-                              "(tasks, durations, cores_per_executor, initialization_s): there "
-                              "only what happens can be said, not why",
-                              lacking, diagnosis->runs, PLURAL(diagnosis->runs),
-                              PLURAL_VERB(lacking, "does", "do"));
+        finding = finding_add(
+            missing, "stages",
+            "%zu of %zu run%s %s not show where the time of the stages went: "
+            "tasks, durations, cores_per_executor or initialization_s are missing. "
+            "For these the diagnosis shows what happens, but not why.",
+            lacking, diagnosis->runs, PLURAL(diagnosis->runs), PLURAL_VERB(lacking, "does", "do"));
         finding_number(finding, "runs", (double)lacking);
     }
     if (unmeasured > 0) {
-        finding =
-            finding_add(missing, "unmeasured",
-                        "the stages of %zu older run%s are still to be measured; each request "
-                        "measures some",
-                        unmeasured, PLURAL(unmeasured));
+        finding = finding_add(missing, "unmeasured",
+                              "The stages of %zu older run%s are not measured yet. Each request "
+                              "measures some of them.",
+                              unmeasured, PLURAL(unmeasured));
         finding_number(finding, "runs", (double)unmeasured);
     }
     if (diagnosis->best_load.n == 0)
         (void)finding_add(
             missing, "loads",
-            "no executor count was run with two problem sizes, so loads of an executor "
-            "cannot be compared");
+            "Loads of an executor cannot be compared: no executor count has runs of two problem "
+            "sizes.");
 }

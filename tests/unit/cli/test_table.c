@@ -65,10 +65,72 @@ Test(cli_table, texts_are_shortened_ids_never)
                "01a210ce-8c30-7732-99ba-b11b0a9d16ee\n");
 }
 
-Test(cli_table, the_last_columns_are_left_out_before_texts_become_unreadable)
+Test(cli_table, columns_are_left_out_before_texts_become_unreadable_but_never_ids)
 {
-    expect(60, "name                                  took  at\n"
-               "a name that is longer than it nee…  75.5 s  2026-01-05 10:30\n");
+    expect(64, "name                  took  id\n"
+               "a name that is lo…  75.5 s  01a210ce-8c30-7732-99ba-b11b0a9d16ee\n");
+    expect(60, "name                    id\n"
+               "a name that is longer…  01a210ce-8c30-7732-99ba-b11b0a9d16ee\n");
+    expect(55, "  took  id\n"
+               "75.5 s  01a210ce-8c30-7732-99ba-b11b0a9d16ee\n");
+}
+
+Test(cli_table, a_terminal_too_narrow_for_an_id_gets_records)
+{
+    expect(30, "name\n"
+               "  a name that is longer than\n"
+               "  it need be\n"
+               "took  75.5 s\n"
+               "at    2026-01-05 10:30\n"
+               "id\n"
+               "  01a210ce-8c30-7732-99ba-b11b0a9d16ee\n");
+}
+
+/* At each width, names, ids and verdicts of a list are whole. */
+Test(cli_table, names_and_verdicts_are_whole_at_every_width)
+{
+    static const struct column kept[] = {{"runs", "runs", CELL_COUNT, NULL},
+                                         {"application", "name", CELL_NAME, NULL},
+                                         {"note", "note", CELL_TEXT, NULL},
+                                         {"verdict", "verdict", CELL_VERDICT, NULL},
+                                         {"id", "id", CELL_ID, NULL}};
+    json_t *list = json_pack("[{s:i, s:s, s:s, s:s, s:s}]", "runs", 12, "name",
+                             "interactive session (spark-shell of the finance team)", "note",
+                             "words that may be cut when there is no room for them", "verdict",
+                             "at_risk", "id", "01a210ce-8c30-7732-99ba-b11b0a9d16ee");
+    const struct section section = {.value = list, .columns = kept, .n_columns = 5};
+    for (size_t width = 10; width < 200; width++) {
+        const struct terminal terminal = {.width = width};
+        char *text = written(FORM_TABLE, &terminal, &section, 1, list);
+        cr_expect(strstr(text, "interactive session (spark-shell of the finance team)") != NULL);
+        cr_expect(strstr(text, "at_risk") != NULL);
+        cr_expect(strstr(text, "01a210ce-8c30-7732-99ba-b11b0a9d16ee") != NULL, "%zu", width);
+        free(text);
+    }
+    json_decref(list);
+}
+
+Test(cli_table, a_cell_of_csv_holds_one_value)
+{
+    static const struct column wide[] = {{"at least", "interval_s.0", CELL_SECONDS, NULL},
+                                         {"at most", "interval_s.1", CELL_SECONDS, NULL},
+                                         {"from", "interval.0", CELL_NUMBER, NULL},
+                                         {"first", "tasks.0", CELL_NUMBER, NULL},
+                                         {"scopes", "scopes", CELL_TEXT, NULL},
+                                         {"labels", "labels", CELL_TEXT, NULL},
+                                         {"none", "none", CELL_TEXT, NULL}};
+    const struct terminal terminal = {.width = 0};
+    json_t *list = json_pack("[{s:[f, f], s:[f, f], s:[i], s:[s, s], s:{s:s}, s:[]}]", "interval_s",
+                             63.5, 90.25, "interval", 1.5, 2.5, "tasks", 7, "scopes", "read",
+                             "write", "labels", "region", "eu, north", "none");
+    const struct section section = {.value = list, .columns = wide, .n_columns = 7};
+    char *text = written(FORM_CSV, &terminal, &section, 1, list);
+    cr_assert_str_eq(text,
+                     "interval_low_s,interval_high_s,interval_low,tasks.0,scopes,labels,none\r\n"
+                     "63.5,90.25,1.5,7,\"[\"\"read\"\",\"\"write\"\"]\","
+                     "\"{\"\"region\"\":\"\"eu, north\"\"}\",\r\n");
+    free(text);
+    json_decref(list);
 }
 
 Test(cli_table, a_report_has_its_parts)
