@@ -83,6 +83,7 @@ static const struct {
     {"listQuotaLoops", "quota-loops"},
     {"listRuns", "runs"},
     {"listTeamAccuracy", "accuracy"},
+    {"listTeamRuns", "runs"},
     {"listTeams", BY_CALL},
     {"listTokens", "tokens"},
     {"listWebhookDeliveries", "webhooks deliveries"},

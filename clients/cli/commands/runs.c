@@ -60,6 +60,7 @@ static const struct option_group list_group = {"Options", list_options};
 static int run_list(struct invocation *invocation)
 {
     static const struct column columns[] = {
+        {"application", "application", CELL_NAME, NULL},
         {"started", "started_at", CELL_MINUTE, NULL},
         {"size", "problem_size", CELL_SIZE, NULL},
         {"executors", "executors", CELL_COUNT, NULL},
@@ -70,9 +71,10 @@ static int run_list(struct invocation *invocation)
         {"labels", "labels", CELL_TEXT, NULL},
     };
     static struct query query;
-    char path[PATH_TEXT];
+    char path[PATH_TEXT] = "/v1/runs";
+    const size_t of_one = invocation->arguments->n_positional; /* its name is no column */
     if (!invocation_begin(invocation, FORMS_OF_TABLES) ||
-        !path_of_word(invocation, "/v1/applications/", 0, "/runs", path))
+        (of_one > 0 && !path_of_word(invocation, "/v1/applications/", 0, "/runs", path)))
         return invocation_failed(invocation);
     const char *succeeded = argument_text(invocation->arguments, "succeeded");
     query_begin(&query, invocation);
@@ -83,7 +85,7 @@ static int run_list(struct invocation *invocation)
         query_add(&query, "succeeded", succeeded[0] == 'y' ? "true" : "false");
     if (argument_given(invocation->arguments, "ids"))
         return query_ids(&query, path, RUNS_LIMIT);
-    return query_list(&query, path, RUNS_LIMIT, "runs", columns, COUNT(columns));
+    return query_list(&query, path, RUNS_LIMIT, "runs", columns + of_one, COUNT(columns) - of_one);
 }
 
 /* --- show --- */
@@ -264,8 +266,7 @@ static int run_correct(struct invocation *invocation)
 static const struct command command_list = {
     .name = "list",
     .summary = "The same, also of an application named like one of these commands.",
-    .positional = "APPLICATION",
-    .positional_min = 1,
+    .positional = "[APPLICATION]",
     .positional_max = 1,
     .examples = "  provisor runs list import",
     .groups = {&list_group},
@@ -308,10 +309,10 @@ const struct command command_runs = {
     .description = "Lists runs with their problem size, executors and duration. `show`, `correct` "
                    "and `delete` "
                    "take the id of a run; the application may stand before it.",
-    .positional = "APPLICATION",
-    .positional_min = 1,
+    .positional = "[APPLICATION]",
     .positional_max = 1,
     .examples = "  provisor runs nightly-etl --since 7d\n"
+                "  provisor runs --since 24h\n"
                 "  provisor runs nightly-etl --succeeded no --label branch:main\n"
                 "  provisor runs nightly-etl --limit 1000 -o csv=runs.csv",
     .groups = {&list_group},
