@@ -305,7 +305,7 @@ static const struct command *const subcommands[] = {
 
 const struct command command_runs = {
     .name = "runs",
-    .summary = "List the runs of an application, newest first.",
+    .summary = "List the runs of an application, or of all, newest first.",
     .description = "Lists runs with their problem size, executors and duration. `show`, `correct` "
                    "and `delete` "
                    "take the id of a run; the application may stand before it.",
