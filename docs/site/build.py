@@ -23,6 +23,7 @@ import yaml
 
 import notebook
 import reference
+import search
 
 HERE = pathlib.Path(__file__).resolve().parent
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -108,16 +109,21 @@ def run_mkdocs(mkdocs, folder, site, work):
                             env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if result.returncode != 0:
         sys.exit("mkdocs: " + result.stdout[-4000:])
+    search.install(site)
+    for path in site.rglob("*.html"):
+        path.write_text(whole_words(path.read_text()))
 
 
-def shorten_index(path):
-    """What the search knows of a call: the words of it, each once. Examples repeat the names of members many times."""
-    index = json.loads(path.read_text())
-    for entry in index["docs"]:
-        if entry["location"].startswith("reference/"):
-            words = re.findall(r"[\w./{}-]+", re.sub(r"<[^>]*>", " ", entry["text"]))
-            entry["text"] = " ".join(w for w in dict.fromkeys(words) if not w.isdigit())
-    path.write_text(json.dumps(index, ensure_ascii=False, separators=(",", ":")))
+def whole_words(page):
+    """The page, in whose cells a word of code with a hyphen or slash does not break."""
+
+    def words(code):
+        return "<code>%s</code>" % re.sub(r"[^\s<>]*[-/][^\s<>]*", r'<span class="pv-word">\g<0></span>', code[1])
+
+    def cell(found):
+        return re.sub(r"<code>([^<]*)</code>", words, found[0])
+
+    return re.sub(r"<(t[dh])\b.*?</\1>", cell, page, flags=re.S)
 
 
 def inline_scripts(pages):
@@ -187,7 +193,6 @@ def main():
     if mkdocs != "-":
         site = work / "site"
         run_mkdocs(mkdocs, pages, site, work)
-        shorten_index(site / "search" / "search_index.json")
     found = documents(site, contract, document)
     hashes = inline_scripts(content.decode() for name, _, content in found if name.endswith(".html"))
     write_sources(found, hashes, document["info"]["version"], out_c, out_s, work / "bytes")
