@@ -32,6 +32,7 @@ UNUSED = re.compile(r"\.map$|^assets/javascripts/lunr/|^sitemap\.xml|^404\.html$
 TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
          ".json": "application/json", ".svg": "image/svg+xml", ".png": "image/png", ".ipynb": "application/x-ipynb+json", ".yaml": "application/yaml"}
 SITE_BYTES_MAX = 16 << 20
+PROBLEMS_MARK = "<!-- problem types -->"  # where a page has a table of docs/problems.yaml
 
 
 def sources(checkout):
@@ -88,7 +89,7 @@ def write_pages(checkout, contract, folder, executed=None):
     texts = reference.pages(document, problems)
     for name, path in sources(checkout).items():
         if path.suffix == ".md":
-            texts[name] = adapt(path.read_text(), name)
+            texts[name] = adapt(path.read_text(), name).replace(PROBLEMS_MARK, reference.problem_table(problems))
         else:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, folder / name)

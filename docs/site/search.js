@@ -8,11 +8,13 @@
  * the page's other sections. docs/site/search.py makes the index.
  *
  * Score of a section: for each word of the query, its rarity times the weight of the best place where the section has the
- * word. A word of the title counts most, a longer word that begins with the query's word counts less.
+ * word. A word of the title counts most, a longer word that begins with the query's word counts less. A section that has
+ * only some of the words counts much less; one that has the query as typed counts more.
  */
 "use strict";
 (function () {
-  const TITLE = 12, PAGE_TITLE = 3, LONGER = 0.4, IN_ORDER = 1.6;
+  const TITLE = 12, TOP = 1.25, PAGE_TITLE = 3, LONGER = 0.4, IN_TITLE = 1.6, IN_TEXT = 1.3, WHOLE = 3;
+  const SMALL = new Set(["a", "and", "are", "by", "for", "has", "in", "is", "of", "on", "or", "the", "to", "what", "with"]);
   const PAGES_MAX = 20, SECTIONS_MAX = 6, TEASER = 300, TEASER_BEFORE = 60;
   const ENDINGS = /(?:ies|ing|ed|es|s|e)$/;
   let sections = [], pages = [], postings = new Map(), vocabulary = [];
@@ -56,7 +58,8 @@
     sections.forEach(([location, title, text], place) => {
       if (!location.includes("#")) page = place;
       pages.push(page);
-      addText(title, place, TITLE / Math.sqrt(Math.max(1, words(title).length)), aliases);
+      const length = words(title).filter(word => !SMALL.has(word)).length || 1;
+      addText(title, place, TITLE * (page === place ? TOP : 1) / Math.sqrt(length), aliases);
       if (page !== place) addText(sections[page][1], place, PAGE_TITLE, aliases);
       addText(text, place, 1, aliases);
     });
@@ -120,11 +123,13 @@
   function search(text) {
     const query = new Map(text.toLowerCase().match(/[\p{L}\p{N}]+/gu)?.map(typed => [stem(typed), typed])), scores = new Map();
     for (const word of query.keys()) scoreWord(word, scores);
-    const inOrder = text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim(), byPage = new Map();
+    const phrase = text.toLowerCase().trim(), byPage = new Map();
     for (const [place, found] of scores) {
       const [, title, body, weight] = sections[place];
       found.score *= weight * (found.words.size / query.size) ** 3;
-      if (query.size > 1 && (title + "\n" + body).toLowerCase().includes(inOrder)) found.score *= IN_ORDER;
+      if (title.toLowerCase().includes(phrase)) found.score *= IN_TITLE;
+      else if (query.size > 1 && body.toLowerCase().includes(phrase)) found.score *= IN_TEXT;
+      if (/[._\-\/]/.test(phrase) && postings.get(phrase)?.has(place)) found.score *= WHOLE;
       byPage.set(pages[place], [...byPage.get(pages[place]) || [], place]);
     }
     const items = [...byPage].map(([page, places]) => {
