@@ -123,13 +123,13 @@
   function search(text) {
     const query = new Map(text.toLowerCase().match(/[\p{L}\p{N}]+/gu)?.map(typed => [stem(typed), typed])), scores = new Map();
     for (const word of query.keys()) scoreWord(word, scores);
-    const phrase = text.toLowerCase().trim(), byPage = new Map();
+    const phrase = text.toLowerCase().trim(), wholes = words(text).filter(word => /[._\-\/]/.test(word)), byPage = new Map();
     for (const [place, found] of scores) {
       const [, title, body, weight] = sections[place];
       found.score *= weight * (found.words.size / query.size) ** 3;
       if (title.toLowerCase().includes(phrase)) found.score *= IN_TITLE;
       else if (query.size > 1 && body.toLowerCase().includes(phrase)) found.score *= IN_TEXT;
-      if (/[._\-\/]/.test(phrase) && postings.get(phrase)?.has(place)) found.score *= WHOLE;
+      if (wholes.some(word => postings.get(word)?.has(place))) found.score *= WHOLE;
       byPage.set(pages[place], [...byPage.get(pages[place]) || [], place]);
     }
     const items = [...byPage].map(([page, places]) => {
@@ -141,14 +141,17 @@
     return { items: items.sort((a, b) => b[0].score - a[0].score).slice(0, PAGES_MAX) };
   }
 
+  /* The replies to a message. A query that comes before the index waits for it. */
+  let waiting = null;
   self.provisorSearch = message => {
     if (message.type === 0) {
       setUp(message.data.docs);
-      return { type: 1 };
+      return [{ type: 1 }, ...waiting === null ? [] : [{ type: 3, data: search(waiting) }]];
     }
-    return { type: 3, data: search(message.data) };
+    waiting = message.data;
+    return sections.length > 0 ? [{ type: 3, data: search(message.data) }] : [];
   };
   /* In the pages that are files, docs/site/offline.py calls the function; there is no worker. */
   if (typeof document === "undefined")
-    addEventListener("message", event => postMessage(self.provisorSearch(event.data)));
+    addEventListener("message", event => self.provisorSearch(event.data).forEach(reply => postMessage(reply)));
 })();

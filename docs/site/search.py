@@ -15,7 +15,7 @@ BEGINNING = 200  # letters of a section of a page that few readers mean
 
 def plain(text):
     """Text of HTML, on one line."""
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", re.sub(r"<wbr ?/?>", "", text))).split())
 
 
 def weight_of(location, weights):
@@ -52,6 +52,8 @@ def index(made, settings):
     sections = []
     for location, title, text in entries(made):
         weight = weight_of(location, settings["weights"])
+        if location.startswith("reference/") and "#" in location:
+            text = "%s %s" % (location.partition("#")[2], text)  # the name of the call
         sections.append([location, title, text if weight == 1 else shortened(text), weight])
     return json.dumps({"config": made["config"], "docs": {"sections": sections, "aliases": settings["aliases"]}},
                       ensure_ascii=False, separators=(",", ":"))
