@@ -17,40 +17,47 @@
   const SMALL = new Set(["a", "and", "are", "by", "for", "has", "in", "is", "of", "on", "or", "the", "to", "what", "with"]);
   const PAGES_MAX = 20, SECTIONS_MAX = 6, TEASER = 300, TEASER_BEFORE = 60;
   const ENDINGS = /(?:ies|ing|ed|es|s|e)$/;
+  const WORDS = /[a-z0-9\u00aa-\uffff]+(?:[._\-\/][a-z0-9\u00aa-\uffff]+)*/g, SEPARATOR = /[._\-\/]/;
+  const stems = new Map();
   let sections = [], pages = [], postings = new Map(), vocabulary = [];
 
   /* The word without its ending: "expired" and "expires" are one word. */
   function stem(word) {
-    const short = word.replace(ENDINGS, "");
-    return short.length >= 3 && !/[^a-z]/.test(word) ? short : word;
+    let short = stems.get(word);
+    if (short === undefined) {
+      short = word.replace(ENDINGS, "");
+      if (short.length < 3 || /[^a-z]/.test(word)) short = word;
+      stems.set(word, short);
+    }
+    return short;
   }
 
-  /* The words of a text, in order; of "spark.executor.memory" and "on-missed" also the parts. */
+  /* The words of a text in small letters, in order; of "spark.executor.memory" and "on-missed" also the parts. */
   function words(text) {
     const found = [];
-    for (const [whole] of text.toLowerCase().matchAll(/[\p{L}\p{N}]+(?:[._\-\/][\p{L}\p{N}]+)*/gu)) {
-      const parts = whole.split(/[._\-\/]/);
-      if (parts.length > 1) found.push(whole);
-      found.push(...parts.map(stem));
+    for (const whole of text.match(WORDS) || []) {
+      if (!SEPARATOR.test(whole)) {
+        found.push(stem(whole));
+        continue;
+      }
+      found.push(whole);
+      for (const part of whole.split(SEPARATOR)) found.push(stem(part));
     }
     return found;
   }
 
-  /* Count a word of a section, with the weight of its place; the best place counts. */
-  function add(word, place, weight) {
-    let found = postings.get(word);
-    if (found === undefined) postings.set(word, found = new Map());
-    if (weight > (found.get(place) || 0)) found.set(place, weight);
+  /* Add the words of a text to those of its section, with the weight of the best place of each. */
+  function addText(text, weight, found, aliases) {
+    const plain = text.toLowerCase(), counts = new Map();
+    for (const word of words(plain)) counts.set(word, (counts.get(word) || 0) + 1);
+    for (const [alias, phrase] of aliases) if (plain.includes(phrase)) counts.set(stem(alias), 1);
+    for (const [word, count] of counts) {
+      const here = count === 1 ? weight : weight * (1 + 0.3 * Math.log2(count));
+      if (!(found.get(word) >= here)) found.set(word, here);
+    }
   }
 
-  function addText(text, place, weight, aliases) {
-    const counts = new Map();
-    for (const word of words(text)) counts.set(word, (counts.get(word) || 0) + 1);
-    for (const [word, count] of counts) add(word, place, weight * (1 + 0.3 * Math.log2(count)));
-    const plain = text.toLowerCase();
-    for (const [alias, phrase] of aliases) if (plain.includes(phrase)) add(stem(alias), place, weight);
-  }
-
+  /* postings: for each word the places and weights of its sections, one after the other. */
   function setUp(docs) {
     const aliases = Object.entries(docs.aliases);
     sections = docs.sections;
@@ -58,13 +65,19 @@
     sections.forEach(([location, title, text], place) => {
       if (!location.includes("#")) page = place;
       pages.push(page);
-      const length = words(title).filter(word => !SMALL.has(word)).length || 1;
-      addText(title, place, TITLE * (page === place ? TOP : 1) / Math.sqrt(length), aliases);
-      if (page !== place) addText(sections[page][1], place, PAGE_TITLE, aliases);
-      addText(text, place, 1, aliases);
+      const found = new Map(), length = words(title.toLowerCase()).filter(word => !SMALL.has(word)).length || 1;
+      addText(text, 1, found, aliases);
+      if (page !== place) addText(sections[page][1], PAGE_TITLE, found, aliases);
+      addText(title, TITLE * (page === place ? TOP : 1) / Math.sqrt(length), found, aliases);
+      for (const [word, weight] of found) {
+        const list = postings.get(word);
+        if (list === undefined) postings.set(word, [place, weight]); else list.push(place, weight);
+      }
     });
     vocabulary = [...postings.keys()].sort();
   }
+
+  const has = (word, place) => (postings.get(word) || []).some((value, at) => at % 2 === 0 && value === place);
 
   /* All words of the index that begin with this one; the vocabulary is sorted. */
   function beginningWith(word) {
@@ -82,9 +95,9 @@
   function scoreWord(word, scores) {
     const best = new Map();
     for (const longer of word.length >= 2 ? beginningWith(word) : [word])
-      for (const [place, weight] of postings.get(longer) || []) {
-        const counted = weight * (longer === word ? 1 : LONGER);
-        if (counted > (best.get(place) || 0)) best.set(place, counted);
+      for (let list = postings.get(longer) || [], at = 0; at < list.length; at += 2) {
+        const counted = list[at + 1] * (longer === word ? 1 : LONGER);
+        if (counted > (best.get(list[at]) || 0)) best.set(list[at], counted);
       }
     const rarity = Math.log(1 + sections.length / (1 + best.size));
     for (const [place, weight] of best) {
@@ -123,13 +136,13 @@
   function search(text) {
     const query = new Map(text.toLowerCase().match(/[\p{L}\p{N}]+/gu)?.map(typed => [stem(typed), typed])), scores = new Map();
     for (const word of query.keys()) scoreWord(word, scores);
-    const phrase = text.toLowerCase().trim(), wholes = words(text).filter(word => /[._\-\/]/.test(word)), byPage = new Map();
+    const phrase = text.toLowerCase().trim(), wholes = words(phrase).filter(word => SEPARATOR.test(word)), byPage = new Map();
     for (const [place, found] of scores) {
       const [, title, body, weight] = sections[place];
       found.score *= weight * (found.words.size / query.size) ** 3;
       if (title.toLowerCase().includes(phrase)) found.score *= IN_TITLE;
       else if (query.size > 1 && body.toLowerCase().includes(phrase)) found.score *= IN_TEXT;
-      if (wholes.some(word => postings.get(word)?.has(place))) found.score *= WHOLE;
+      if (wholes.some(word => has(word, place))) found.score *= WHOLE;
       byPage.set(pages[place], [...byPage.get(pages[place]) || [], place]);
     }
     const items = [...byPage].map(([page, places]) => {

@@ -207,4 +207,5 @@ class Plot:
         return '<figure><img src="data:image/svg+xml;base64,%s" alt="%s"/></figure>' % (data, escaped(self.alt))
 
     def __repr__(self) -> str:
-        return "<Plot: %s>" % self.alt
+        from ..brief import one_line
+        return one_line("Plot", None, [self.alt])
