@@ -1,4 +1,5 @@
 """What pictures show, read back from what matplotlib drew."""
+import os
 import re
 import warnings
 import xml.etree.ElementTree
@@ -13,12 +14,7 @@ def drawn(plot):
         text = plot.svg()
     xml.etree.ElementTree.fromstring(text)
     assert plot.alt and plot.alt in xml.etree.ElementTree.fromstring(text).find(".//{*}description").text
-    import os
-    if os.environ.get("LAYOUT"):
-        import sys
-        name = sys._getframe(1).f_code.co_name
-        with open("/tmp/faults.log", "a") as f:
-            for fault in layout_faults(plot): f.write("%s %s: %s\n" % (name, plot.title[:40], fault[:150]))
+    check_layout(plot)
     return text
 
 
@@ -63,6 +59,17 @@ def tell_apart(axes):
 def columns(html):
     """Captions and heads of tables."""
     return re.findall(r"<caption>(.*?)</caption>", html), re.findall(r'<th scope="col">(.*?)</th>', html)
+
+
+_checked = set()
+
+
+def check_layout(plot):
+    """Every picture of its own once in each test, however many names the test has: texts are whole and apart at three sizes."""
+    test = os.environ["PYTEST_CURRENT_TEST"].partition("[")[0]
+    if plot._own and (test, type(plot.axes), len(plot.figure.axes)) not in _checked:
+        _checked.add((test, type(plot.axes), len(plot.figure.axes)))
+        assert layout_faults(plot) == []
 
 
 # Sizes at which every picture has to be readable, in pixels at 100 dots an inch.

@@ -50,8 +50,10 @@ class Layout:
             moved = [self._fit_titles(), self._fit_names(), self._fit_legends()]
             if not any(moved):
                 break
-        self.figure.draw_without_rendering()
-        self._hide_overlapping()
+        for _ in range(PASSES):  # what is hidden gives room to the others, which then lie elsewhere
+            self.figure.draw_without_rendering()
+            if not self._hide_overlapping():
+                break
 
     # --- what it was made with ---
 
@@ -135,12 +137,16 @@ class Layout:
             changed = dict(settings, ncol=columns)
             if made.get_window_extent().width > 0.98 * self.figure.bbox.width and columns > 1:
                 changed["ncol"] = columns - 1
-            if below:
+            if anchor is not None and below:
                 under = axes.xaxis.get_tightbbox(self.figure._get_renderer())
                 low = (under.y0 if under is not None else axes.bbox.y0) - LEGEND_GAP
-                changed["bbox_to_anchor"] = (anchor[0], min(-0.01, (low - axes.bbox.y0) / max(1.0, axes.bbox.height)))
+                half = made.get_window_extent().width / 2 + LEGEND_GAP
+                middle = min(max(axes.bbox.x0 + anchor[0] * axes.bbox.width, half), max(half, self.figure.bbox.width - half))
+                changed["bbox_to_anchor"] = ((middle - axes.bbox.x0) / max(1.0, axes.bbox.width),
+                                             min(-0.01, (low - axes.bbox.y0) / max(1.0, axes.bbox.height)))
             at = made.get_bbox_to_anchor().transformed(axes.transAxes.inverted())
-            if changed["ncol"] == columns and (not below or abs(at.y0 - changed["bbox_to_anchor"][1]) < 0.01):
+            if changed["ncol"] == columns and (not below or max(abs(at.x0 - changed["bbox_to_anchor"][0]),
+                                                                abs(at.y0 - changed["bbox_to_anchor"][1])) < 0.01):
                 continue
             again = axes.legend(handles, labels, **changed)
             for text in (*again.get_texts(), again.get_title()):
@@ -156,8 +162,14 @@ class Layout:
                 for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
                     yield from (tick.label1, tick.label2)
 
-    def _hide_overlapping(self) -> None:
-        """Titles, labels and legends stay; then ticks, then other texts, as far as there is room and none leaves the picture."""
+    def _leaves(self, box: Any) -> bool:
+        width, height = self.figure.bbox.size
+        return bool(box.x0 < -1 or box.y0 < -1 or box.x1 > width + 1 or box.y1 > height + 1)
+
+    def _hide_overlapping(self) -> bool:
+        """Legends and titles stay; then labels, ticks and other texts, as far as there is room and none leaves the picture.
+
+        True: something was hidden."""
         from matplotlib.legend import Legend
         renderer = self.figure._get_renderer()
         in_legends = {text for found in self.figure.findobj(Legend) for text in found.findobj() if hasattr(text, "get_text")}
@@ -165,19 +177,26 @@ class Layout:
         fixed += [self.figure._suptitle] if self.figure._suptitle else []
         ticks = list(self._ticks())
         special = {*in_legends, *fixed, *ticks}
-        others = sorted((t for t in self._texts() if t not in special), key=lambda t: t.get_weight() != "bold")
-        taken = [found.get_window_extent(renderer) for found in self.figure.findobj(Legend)]
-        width, height = self.figure.bbox.size
+        others = sorted((t for t in self._texts() if t not in special), key=lambda t: bool(t.get_weight() != "bold"))
+        before = len(self.hidden)
+        taken = []
+        for found in self.figure.findobj(Legend):
+            box = found.get_window_extent(renderer)
+            if self._leaves(box):
+                found.set_visible(False)
+                self.hidden.append(found)
+            elif found.get_visible():
+                taken.append(box)
         for text in (*fixed, *ticks, *others):
             if not text.get_visible() or not text.get_text().strip():
                 continue
             box = text.get_window_extent(renderer)
-            leaves = box.x0 < -1 or box.y0 < -1 or box.x1 > width + 1 or box.y1 > height + 1
-            if leaves or any(_overlap(box, there) for there in taken):
+            if self._leaves(box) or any(_overlap(box, there) for there in taken):
                 text.set_visible(False)
                 self.hidden.append(text)
             else:
                 taken.append(box)
+        return len(self.hidden) > before
 
 
 def _overlap(a: Any, b: Any) -> bool:
