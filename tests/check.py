@@ -448,6 +448,11 @@ def part_notebooks():
     return pytest("tests/notebooks", "release", *SPREAD)
 
 
+def part_site():
+    """the documentation site, every page measured in a browser, and its search"""
+    return pytest("tests/site", "release")
+
+
 def part_kubernetes():
     """manifests and chart by their schemas, the pod's proxy in front of the real service"""
     return pytest("tests/kubernetes", "release", *SPREAD)
@@ -745,6 +750,7 @@ PARTS = [Part(*row) for row in [
     ("orchestrators", part_orchestrators, ["release"], 1, False, LOW),
     ("python", part_python, ["release"], 1, False, LOW),
     ("notebooks", part_notebooks, ["release"], 1, False, LOW),
+    ("site", part_site, ["release"], 1, False, LOW),
     ("sanitize", part_sanitize, ["sanitize"], CORES, False, LOW),
     ("install", part_install, ["release"], 1, False, LOW),
     ("packages", part_packages, [], CORES, True, LOW),

@@ -23,6 +23,7 @@ import yaml
 
 import notebook
 import reference
+import search
 
 HERE = pathlib.Path(__file__).resolve().parent
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -31,6 +32,7 @@ UNUSED = re.compile(r"\.map$|^assets/javascripts/lunr/|^sitemap\.xml|^404\.html$
 TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
          ".json": "application/json", ".svg": "image/svg+xml", ".png": "image/png", ".ipynb": "application/x-ipynb+json", ".yaml": "application/yaml"}
 SITE_BYTES_MAX = 16 << 20
+PROBLEMS_MARK = "<!-- problem types -->"  # where a page has a table of docs/problems.yaml
 # What /docs/ shows if the program was built without its pages.
 WITHOUT_SITE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>provisor</title></head>
@@ -95,7 +97,7 @@ def write_pages(checkout, contract, folder, executed=None):
     texts = reference.pages(document, problems)
     for name, path in sources(checkout).items():
         if path.suffix == ".md":
-            texts[name] = adapt(path.read_text(), name)
+            texts[name] = adapt(path.read_text(), name).replace(PROBLEMS_MARK, reference.problem_table(problems))
         else:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, folder / name)
@@ -116,16 +118,21 @@ def run_mkdocs(mkdocs, folder, site, work):
                             env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if result.returncode != 0:
         sys.exit("mkdocs: " + result.stdout[-4000:])
+    search.install(site)
+    for path in site.rglob("*.html"):
+        path.write_text(whole_words(path.read_text()))
 
 
-def shorten_index(path):
-    """What the search knows of a call: the words of it, each once. Examples repeat the names of members many times."""
-    index = json.loads(path.read_text())
-    for entry in index["docs"]:
-        if entry["location"].startswith("reference/"):
-            words = re.findall(r"[\w./{}-]+", re.sub(r"<[^>]*>", " ", entry["text"]))
-            entry["text"] = " ".join(w for w in dict.fromkeys(words) if not w.isdigit())
-    path.write_text(json.dumps(index, ensure_ascii=False, separators=(",", ":")))
+def whole_words(page):
+    """The page, in whose cells a word of code with a hyphen or slash does not break."""
+
+    def words(code):
+        return "<code>%s</code>" % re.sub(r"[^\s<>]*[-/][^\s<>]*", r'<span class="pv-word">\g<0></span>', code[1])
+
+    def cell(found):
+        return re.sub(r"<code>([^<]*)</code>", words, found[0])
+
+    return re.sub(r"<(t[dh])\b.*?</\1>", cell, page, flags=re.S)
 
 
 def inline_scripts(pages):
@@ -195,7 +202,6 @@ def main():
     if mkdocs != "-":
         site = work / "site"
         run_mkdocs(mkdocs, pages, site, work)
-        shorten_index(site / "search" / "search_index.json")
     found = documents(site, contract, document)
     if site is None:
         found.insert(0, ("docs/index.html", TYPES[".html"], WITHOUT_SITE.encode()))

@@ -3,9 +3,10 @@
 
     offline.py WORK OPENAPI_YAML OUTPUT
 
-WORK is that of build.py, which made WORK/site. Links to folders name their index.html here, the contract lies beside the pages,
-and there is no search: browsers do not let a page read its index from a file.
+WORK is that of build.py, which made WORK/site. Links to folders name their index.html here, and the contract lies next to the pages.
+Browsers do not let a page read a file or start a worker from one, so the search and its index are a script of each page.
 """
+import json
 import os
 import pathlib
 import posixpath
@@ -15,9 +16,20 @@ import sys
 
 import yaml
 
-from build import LOADER, UNUSED, documents
+from build import HERE, LOADER, UNUSED, documents
 
-NO_SEARCH = "\n/* Without a server there is no search. */\n.md-search, [for='__search'] { display: none !important; }\n"
+SEARCH = "search/search.js"
+# What the theme's script finds instead of a request for the index and instead of a worker.
+IN_PAGE = """
+var __search = {index: Promise.resolve(%s)};
+self.Worker = class extends EventTarget {
+  postMessage(message) {
+    const replies = provisorSearch(message);
+    setTimeout(() => replies.forEach(data => this.dispatchEvent(new MessageEvent("message", {data}))));
+  }
+};
+"""
+THEME_SCRIPT = re.compile(r'<script src="([./]*)assets/javascripts/bundle\.')
 REFERENCE = re.compile(r'\b(href|src)="([^"]*)"')
 
 
@@ -41,7 +53,17 @@ def adapt(text, name, files):
                 sys.exit("%s: nothing is at %s" % (name, target))
         return '%s="%s%s%s"' % (attribute, path, mark, fragment)
 
-    return REFERENCE.sub(link, text)
+    text = REFERENCE.sub(link, text)
+    return THEME_SCRIPT.sub(lambda found: '<script src="%s%s"></script>%s' % (found[1], SEARCH, found[0]), text)
+
+
+def write_search(site, out):
+    (out / SEARCH).parent.mkdir()
+    index = json.loads((site / "search" / "search_index.json").read_text())
+    for section in index["docs"]["sections"]:
+        folder, mark, anchor = section[0].partition("#")
+        section[0] = "%sindex.html%s%s" % (folder, mark, anchor)
+    (out / SEARCH).write_text((HERE / "search.js").read_text() + IN_PAGE % json.dumps(index, ensure_ascii=False, separators=(",", ":")))
 
 
 def main():
@@ -56,8 +78,7 @@ def main():
             target.write_text(adapt((site / name).read_text(), name, files))
         else:
             shutil.copyfile(site / name, target)
-    with open(out / "assets" / "reference.css", "a") as css:
-        css.write(NO_SEARCH)
+    write_search(site, out)
     for name, _, content in documents(None, contract, yaml.load(contract.read_text(), LOADER)):
         (out / name).write_bytes(content)
     os.utime(out)  # ninja asks for its time

@@ -329,11 +329,18 @@ def overview(reference, tags):
     return "\n".join(out)
 
 
+def problem_table(problems):
+    rows = ["| type | status | what to do |", "|---|---|---|"]
+    rows += ["| [`%s`](reference/problems.md#problem-%s) | %s | %s |" % (name, name, problem["status"], problem["advice"])
+             for name, problem in problems.items()]
+    return "\n".join(rows)
+
+
 def problem_page(problems):
     out = ["# Problem types\n", "The member `type` of problem details is `/problems/<name>`, which leads to this page.\n"]
     for name, problem in problems.items():
-        out.append("## %s { #problem-%s }\n\nStatus %s. %s\n\n%s\n" % (
-            name, name, problem["status"], problem["meaning"], problem["advice"]))
+        out.append("## %s (%s) { #problem-%s }\n\nStatus %s. %s\n\n%s\n" % (
+            name, problem["status"], name, problem["status"], problem["meaning"], problem["advice"]))
     return "\n".join(out)
 
 

@@ -1,4 +1,5 @@
 """What pictures show, read back from what matplotlib drew."""
+import os
 import re
 import warnings
 import xml.etree.ElementTree
@@ -13,6 +14,7 @@ def drawn(plot):
         text = plot.svg()
     xml.etree.ElementTree.fromstring(text)
     assert plot.alt and plot.alt in xml.etree.ElementTree.fromstring(text).find(".//{*}description").text
+    check_layout(plot)
     return text
 
 
@@ -57,3 +59,70 @@ def tell_apart(axes):
 def columns(html):
     """Captions and heads of tables."""
     return re.findall(r"<caption>(.*?)</caption>", html), re.findall(r'<th scope="col">(.*?)</th>', html)
+
+
+_checked = set()
+
+
+def check_layout(plot):
+    """Every picture of its own once in each test, however many names the test has: texts are whole and apart at three sizes."""
+    test = os.environ["PYTEST_CURRENT_TEST"].partition("[")[0]
+    if plot._own and (test, type(plot.axes), len(plot.figure.axes)) not in _checked:
+        _checked.add((test, type(plot.axes), len(plot.figure.axes)))
+        assert layout_faults(plot) == []
+
+
+# Sizes at which every picture has to be readable, in pixels at 100 dots an inch.
+SIZES = [(350, 250), (700, 400), (1400, 800)]
+TOUCH = 1.0  # pixels by which boxes may share an edge
+
+
+def boxes(figure):
+    """(what it is, its box) of each text, legend and label of a tick that is shown."""
+    from matplotlib.legend import Legend
+    from matplotlib.text import Text
+    renderer = figure.canvas.get_renderer()
+    found = []
+    for legend in figure.findobj(Legend):
+        if legend.get_visible():
+            found.append(("legend", legend.get_window_extent(renderer)))
+    in_legends = {text for legend in figure.findobj(Legend) for text in legend.findobj(Text)}
+    ticks = {}
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            for major in (True, False):
+                for tick in axis.get_major_ticks() if major else axis.get_minor_ticks():
+                    within = low - 1e-9 * abs(high - low) <= tick.get_loc() <= high + 1e-9 * abs(high - low)
+                    ticks.update({tick.label1: within, tick.label2: within})
+    for text in figure.findobj(Text):
+        if text in in_legends or not text.get_visible() or not text.get_text().strip() or not ticks.get(text, True):
+            continue
+        if text.axes is not None and not (text.axes.get_visible() and text.axes.axison):
+            continue
+        box = text.get_window_extent(renderer)
+        if box.width > 0 and box.height > 0:
+            found.append((text.get_text(), box))
+    return found
+
+
+def layout_faults(plot, sizes=SIZES):
+    """Texts that overlap each other or leave the picture, at each size."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    faults = []
+    before = plot.figure.get_size_inches().copy()
+    for width, height in sizes:
+        plot.figure.set_dpi(100)
+        plot.figure.set_size_inches(width / 100, height / 100)
+        plot.svg()
+        FigureCanvasAgg(plot.figure)
+        plot.figure.draw_without_rendering()
+        there = boxes(plot.figure)
+        for place, (name, box) in enumerate(there):
+            if box.x0 < -TOUCH or box.y0 < -TOUCH or box.x1 > width + TOUCH or box.y1 > height + TOUCH:
+                faults.append("%dx%d: %r leaves the picture (%d %d %d %d)" % (width, height, name, *box.extents))
+            for other, theirs in there[:place]:
+                if min(box.x1, theirs.x1) - max(box.x0, theirs.x0) > TOUCH and min(box.y1, theirs.y1) - max(box.y0, theirs.y0) > TOUCH:
+                    faults.append("%dx%d: %r lies on %r" % (width, height, name, other))
+    plot.figure.set_size_inches(before)
+    return faults

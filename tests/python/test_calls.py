@@ -64,6 +64,11 @@ def example(operation, which=None):
     raise KeyError(operation)
 
 
+def pretty(value):
+    from IPython.lib.pretty import pretty as printed
+    return printed(value)
+
+
 def look(value):
     """Read all members of a result and of what is in it: none is unknown, none of another kind than its type says."""
     if isinstance(value, Record):
@@ -79,8 +84,10 @@ def look(value):
             elif isinstance(inner, dict):
                 assert "Dict[" in text or "Any" in text, (type(value).__name__, field.name, text)
             look(inner)
-        assert repr(value).startswith(type(value).__name__ + "(")
+        assert repr(value).startswith("<" + type(value).__name__) and len(repr(value)) <= 100 and "\n" not in repr(value)
+        assert len(pretty(value).split("\n")) <= 60 and "0x" not in pretty(value)
     elif isinstance(value, list):
+        assert len(repr(value)) < 700 and "0x" not in repr(value)
         for inner in value:
             look(inner)
     elif isinstance(value, dict):

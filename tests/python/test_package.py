@@ -2,6 +2,7 @@
 import ast
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tarfile
@@ -117,6 +118,24 @@ MISUSE = {
     'client.advise("a", constraints={"max_executor": 3})': 'Argument "constraints" to "advise" of "AdviceCalls" has incompatible type',
     'client.advise("a").verdict == "mett"': "Non-overlapping equality check",
 }
+
+
+PAGES = [ROOT / "docs" / "python.md", PACKAGE / "README.md"]
+
+
+def programs(path):
+    """The programs in Python of a page, as one."""
+    return "\n".join(re.findall(r"^```python\n(.*?)^```", path.read_text(), re.M | re.S))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_types_of_the_examples(tmp_path, path):
+    """The examples of the documentation, as a reader puts them into a program."""
+    text = programs(path)
+    assert text.count("\n") > 3
+    (tmp_path / "example.py").write_text(text)
+    env = {**os.environ, "MYPYPATH": str(INSTALLED)}
+    run("mypy", *STRICT, "--ignore-missing-imports", "--cache-dir", FOLDER / "mypy3.11", "example.py", cwd=tmp_path, env=env)
 
 
 def test_a_type_checker_knows_results_and_parameters(tmp_path):

@@ -4,6 +4,7 @@ import math
 import pytest
 
 import provisor
+from artists import check_layout
 from provisor import results
 from provisor.plots.control import JOBS_MARKED, traces_of, used
 from provisor.tables import records_table
@@ -27,6 +28,7 @@ def traced(service):
 def shown_in_svg(plot):
     text = plot.svg()
     assert "<script" not in text and len(text) < MEGABYTE
+    check_layout(plot)
     return text
 
 

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from artists import check_layout
 from provisor import results
 from provisor.plots.copies import BOXES_MAX, LINKS_NAMED, clusters_of, links_of
 from provisor.plots.simulation import PANELS_MAX, curve_of
@@ -15,6 +16,7 @@ MEGABYTE = 1000000
 def shown_in_svg(plot):
     text = plot.svg()
     assert "<script" not in text and len(text) < MEGABYTE
+    check_layout(plot)
     return text
 
 

@@ -38,7 +38,7 @@ def test_a_record_is_a_dataclass_over_its_json():
     assert advice.recommendation is advice.recommendation and advice.recommendation.interval_s == [1, None]
     assert isinstance(advice.warnings[0], schemas.Finding) and advice.alternatives[0].executors == 3
     assert dataclasses.is_dataclass(advice) and "verdict" in {f.name for f in dataclasses.fields(advice)} and "verdict" in dir(advice)
-    assert advice.stages is None and advice.reply is None and repr(advice).startswith("Advice(id='x', ")
+    assert advice.stages is None and advice.reply is None and repr(advice) == "<Advice: met, 4 executors, unknown>"
     changed = advice.to_dict()
     changed["warnings"][0]["code"] = "d"
     assert advice.warnings[0].code == "c" and advice != schemas.Advice.from_json(changed)

@@ -56,6 +56,14 @@ class Pages(Generic[T]):
         from .frames import frame_of
         return frame_of(self._kind, self, columns, fields=self._fields)  # type: ignore[arg-type]
 
+    def __repr__(self) -> str:
+        """Nothing is fetched for it."""
+        if self._left == 0 or (self._begun and self.next_cursor is None):
+            state = "all pages fetched"
+        else:
+            state = "more pages to fetch" if self._begun else "nothing fetched yet"
+        return "<Pages of %s: %s; iterate, list() or to_frame()>" % (self._kind, state)
+
     def _raw_page(self) -> Dict[str, Any]:
         size: Optional[int] = self._size if self._left is None else min(self._size, self._left)
         try:

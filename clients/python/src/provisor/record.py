@@ -147,7 +147,14 @@ class Record:
                 yield name, "<hidden>" if name in _SECRETS else getattr(self, name)
 
     def __repr__(self) -> str:
-        return "%s(%s)" % (type(self).__name__, ", ".join("%s=%r" % shown for shown in self._shown()))
+        """What it is, in one line; to_dict() has all of it."""
+        from .brief import line
+        return line(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """In IPython's terminal, in several lines."""
+        from .brief import lines
+        printer.text("\n".join(lines(self)))
 
     def _repr_html_(self) -> str:
         """Tables, which notebooks show."""
@@ -219,7 +226,12 @@ def any_of(*names: str) -> Convert:
 
 def many(convert: Convert) -> Convert:
     """A list of such values."""
-    return lambda value: [None if v is None else convert(v) for v in value] if isinstance(value, list) else value
+
+    def converted(value: Any) -> Any:
+        from .brief import Several
+        return Several(None if v is None else convert(v) for v in value) if isinstance(value, list) else value
+
+    return converted
 
 
 def mapped(convert: Convert) -> Convert:

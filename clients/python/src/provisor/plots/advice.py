@@ -74,7 +74,8 @@ def advice_plot(advice: schemas.Advice, ax: Optional[Axes]) -> Plot:
     choices, best = _choices(advice)
     cost = _cost(advice, choices)
     name = advice.application
-    axes.set_title("Advice%s: %s" % (" for " + label(name) if name is not None else "", advice.verdict.replace("_", " ")))
+    size = ", problem size %s" % number(advice.problem_size) if getattr(advice, "problem_size", None) is not None else ""
+    axes.set_title("Advice%s%s: %s" % (" for " + label(name) if name is not None else "", size, label(advice.verdict.replace("_", " "))))
     if not choices:
         why = _needed(advice) if advice.verdict == "unknown" else "The advice came without alternatives."
         empty(axes, _wrapped(why))

@@ -15,6 +15,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from ..tables import escaped
+from .layout import Layout, legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -145,7 +146,7 @@ def legend_below(axes: Axes, columns: int = 3, **settings: Any) -> None:
     handles = settings.get("handles") or axes.get_legend_handles_labels()[0]
     if handles:
         settings.setdefault("bbox_to_anchor", (0.5, -0.15))
-        axes.legend(loc="upper center", frameon=False, ncol=min(columns, len(handles)), fontsize="small", **settings)
+        legend(axes, loc="upper center", frameon=False, ncol=min(columns, len(handles)), fontsize="small", **settings)
 
 
 def empty(axes: Axes, why: str) -> None:
@@ -166,6 +167,7 @@ class Plot:
         """own: the figure was made for this picture; that of a caller is shown by the caller.
         title: of the whole, if that of the axes is the title of a part."""
         self.figure, self.axes, self.alt, self._own, self._title = figure, axes, alt, own, title
+        self._layout = Layout(figure)
 
     def save(self, path: Union[str, os.PathLike[str]], **settings: Any) -> None:
         """Write it in the format that the path ends in (svg, png, pdf), with the text alternative in the file's metadata.
@@ -194,11 +196,13 @@ class Plot:
         with _WRITING, matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "provisor"}), warnings.catch_warnings():
             # A letter that matplotlib's font lacks: whoever shows the SVG has it.
             warnings.filterwarnings("ignore", "Glyph .* missing from current font")
+            if self._own:
+                self._layout.settle()
             self.figure.savefig(out, **settings)
 
     @property
     def title(self) -> str:
-        return str(self.axes.get_title() if self._title is None else self._title).replace(r"\$", "$")
+        return str(self.axes.get_title() if self._title is None else self._title).replace(r"\$", "$").replace("\n", " ")
 
     def _repr_html_(self) -> Optional[str]:
         if not self._own:
@@ -207,4 +211,5 @@ class Plot:
         return '<figure><img src="data:image/svg+xml;base64,%s" alt="%s"/></figure>' % (data, escaped(self.alt))
 
     def __repr__(self) -> str:
-        return "<Plot: %s>" % self.alt
+        from ..brief import one_line
+        return one_line("Plot", None, [self.alt])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequenc
 
 from .figure import (BLACK, GREY, Plot, Style, canvas, counted, empty, label, legend_below, listed, log_ticks, matplotlib_figure, number,
                      plain_log_ticks, style)
+from .layout import legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -226,8 +227,8 @@ def _draw(picture: _Picture, title: str, application: Optional[str], ax: Panels,
         lower.set_ylim(-1.25 * most, 1.25 * most)
     handles, labels = upper.get_legend_handles_labels()
     if lower is not None and handles:
-        lower.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, -0.38), frameon=False, ncol=min(3, len(handles)),
-                     fontsize="small", title="marks: measured; lines: the law", title_fontsize="small")
+        legend(lower, handles, labels, loc="upper center", bbox_to_anchor=(0.5, -0.38), frameon=False, ncol=min(3, len(handles)),
+               fontsize="small", title="marks: measured; lines: the law", title_fontsize="small")
     else:
         legend_below(upper, title="marks: measured; lines: the law", title_fontsize="small")
     return Plot(figure, upper, alt, ax is None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from .figure import BLACK, GREY, STYLES, Plot, Style, canvas, counted, empty, label, number, style
+from .layout import legend
 from .shapes import first_few, legend_in, name_rows, panels
 from .simulation import PANELS_MAX, LOGARITHMIC_FROM
 
@@ -79,7 +80,7 @@ def _legend(all_axes: Sequence[Axes], room: Optional[Axes], title: str = "") -> 
     if room is not None:
         legend_in(room, found, title)
     else:
-        all_axes[0].legend(list(found.values()), list(found), frameon=False, fontsize="small", title=title, title_fontsize="small")
+        legend(all_axes[0], list(found.values()), list(found), frameon=False, fontsize="small", title=title, title_fontsize="small")
 
 
 # --- completion times ---

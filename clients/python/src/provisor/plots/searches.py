@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
 from ..tables import shown
 from .figure import BLACK, SIZE, Plot, canvas, label, number, plain_log_ticks, style
+from .layout import legend
 from .schedulers import load_words, loads_of, nothing
 from .shapes import first_few, name_rows
 from .simulation import LOGARITHMIC_FROM
@@ -48,7 +49,7 @@ def search_plot(result: Result, load: Optional[float], ax: Optional[Axes]) -> Pl
         plain_log_ticks(axes.xaxis)
     axes.set_xlabel("objective, mean of the repetitions")
     axes.set_title(title, fontsize="medium")
-    axes.legend(frameon=False, fontsize="small")
+    legend(axes, frameon=False, fontsize="small")
     words = ["%s: %s" % (candidate_words(candidate), number(candidate.value)) for candidate in candidates]
     text = "%s, the best ones first. %s. The best one is %s: %s." % (title, first_few(words, 12), candidate_words(candidates[0]),
                                                                      each.search.message)

@@ -5,6 +5,7 @@ import math
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .figure import GREY, Size, Style, ink, label, matplotlib_figure, number, style
+from .layout import legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -151,8 +152,8 @@ def panels(count: int, size: Size, entries: int = 0, columns: int = 3) -> Tuple[
 
 
 def legend_in(room: Axes, found: Mapping[str, Any], title: str) -> None:
-    made = room.legend(list(found.values()), list(found), loc="upper left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.0, frameon=False,
-                       fontsize="small", title=title, title_fontsize="small")
+    made = legend(room, list(found.values()), list(found), loc="upper left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.0, frameon=False,
+                  fontsize="small", title=title, title_fontsize="small")
     made.set_in_layout(False)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 from .figure import BLACK, SIZE, STYLES, Plot, Style, canvas, counted, empty, label, number
+from .layout import legend
 from .shapes import legend_in, first_few, panels
 
 if TYPE_CHECKING:
@@ -132,8 +133,8 @@ def _legend(all_axes: List[Any], room: Any) -> None:
     if room is not None:
         legend_in(room, found, title)
     else:
-        all_axes[0].legend(list(found.values()), list(found), loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False,
-                           fontsize="small", title=title, title_fontsize="small")
+        legend(all_axes[0], list(found.values()), list(found), loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False,
+               fontsize="small", title=title, title_fontsize="small")
 
 
 def _alt(result: schemas.SimulationResult, loads: List[schemas.SimulationResultLoad], drawn: List[schemas.SimulationResultLoad]) -> str:

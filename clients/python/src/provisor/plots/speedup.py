@@ -5,6 +5,7 @@ import math
 from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Sequence, Tuple
 
 from .figure import BLACK, SIZE, SURFACE, Plot, canvas, counted, empty, label, legend_below, listed, log_ticks, number, style
+from .layout import legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -166,7 +167,7 @@ def _by_size(rows: Sequence[schemas.SpeedupSurface], axes: Axes, member: str) ->
     axes.set_xscale("log", base=2)
     log_ticks(axes.xaxis, [row.problem_size for row in rows])
     axes.set_xlabel("problem size")
-    axes.legend(frameon=False)
+    legend(axes, frameon=False)
 
 
 def _curves(speedup: schemas.Speedup, rows: Sequence[schemas.SpeedupSurface], axes: Axes, member: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, List, Mapping, NamedTuple, Optional, Tuple
 
 from .figure import BLACK, BLUE, ORANGE, SIZE, SKY, VERMILION, Plot, Style, canvas, counted, empty, label, legend_below, number
+from .layout import legend
 from .shapes import Bar, draw_bars, first_few, name_rows, outline, say_right
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def contention_plot(found: schemas.Contention, requested: Mapping[str, float], a
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(0, 1.04 * (max(max(row.cores, row.saturating, row.requested or 0) for row in rows) or 1.0))
     axes.set_xlabel("cores" + rest)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.55 / (0.3 * len(rows) + 0.7)), ncol=3, frameon=False, fontsize="small")
+    legend(axes, loc="upper center", bbox_to_anchor=(0.5, -0.55 / (0.3 * len(rows) + 0.7)), ncol=3, frameon=False, fontsize="small")
     order = sorted(found.allocations, key=lambda a: -a.cores)
     each = ["%s gets %s%s" % (a.name, number(a.cores), " of the %s requested" % number(requested[a.name]) if a.name in requested else "")
             for a in order]

@@ -5,6 +5,7 @@ import math
 from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Sequence, Tuple
 
 from .figure import BLACK, SIZE, SKY, VERMILION, Plot, canvas, counted, empty, label, number
+from .layout import legend
 from .shapes import late_words, legend_in, first_few, outline, panels
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def traces_plot(traces: Sequence[Trace], capacity: Optional[float], ax: Optional
     if room is not None:
         legend_in(room, found, "")
     else:
-        all_axes[0].legend(list(found.values()), list(found), loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize="small")
+        legend(all_axes[0], list(found.values()), list(found), loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize="small")
     whole = "%s: %s" % (label(drawn[0].name), drawn[0].outcome())
     if len(drawn) > 1:
         whole = title + (" (the %d tightest of %d)" % (len(drawn), len(traces)) if len(drawn) < len(traces) else "")

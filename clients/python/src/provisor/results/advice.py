@@ -33,8 +33,20 @@ class Advice(schemas.Advice):
         return rows_frame(columns, [(a.executors, a.predicted_duration_s, *ends(a.interval_s), a.deadline_probability, a.cost,
                                      a.executors == best) for a in self.alternatives or []])
 
+    def __repr__(self) -> str:
+        from ..brief import line, one_line, seconds
+        best = _got(self, "recommendation")
+        if _got(self, "verdict") is None or best is None or _got(best, "executors") is None:
+            return line(self)
+        low, high = (_got(best, "interval_s") or [None, None])[:2]
+        time = seconds(_got(best, "predicted_duration_s"))
+        if low is not None and high is not None:
+            time += " (%s to %s s)" % (shown(round(low)), shown(round(high)))
+        count = "%d executor%s" % (best.executors, "" if best.executors == 1 else "s")
+        return one_line("Advice", _got(self, "application"), [self.verdict.replace("_", " "), count, time])
+
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """In IPython's terminal: the answer and its reasons. print() has all of it."""
+        """In IPython's terminal: the answer and its reasons. to_dict() has all of it."""
         lines = [_headline(self)] + ["%s: %s" % (name, shown(value)) for name, value in _answer(self)]
         for member in ("reasons", "warnings"):
             lines += ["- " + shown(finding.message) for finding in _got(self, member) or []]
