@@ -9,7 +9,7 @@ static const struct option_spec options[] = {
      "The same as --output; of advice also spark-submit, spark-defaults, k8s, "
      "databricks, emr and emr-serverless, as the next step reads it.",
      true},
-    {"why", 'w', OPTION_FLAG, NULL, "Add the reasons to the table.", false},
+    {"why", 'w', OPTION_FLAG, NULL, "Show all reasons, not only the first three.", false},
     {"dry-run", 'n', OPTION_FLAG, NULL, "Store nothing; a token that may only read is enough.",
      false},
     {NULL, 0, OPTION_FLAG, NULL, NULL, false}};
@@ -32,7 +32,7 @@ static const struct column csv_columns[] = {
     {"cores per executor", "recommendation.cores_per_executor", CELL_COUNT, NULL},
     {"predicted duration", "recommendation.predicted_duration_s", CELL_SECONDS, NULL},
     {"interval", "recommendation.interval_s", CELL_TEXT, NULL},
-    {"probability", "recommendation.deadline_probability", CELL_SHARE, NULL},
+    {"probability", "recommendation.deadline_probability", CELL_PROBABILITY, NULL},
     {"cost", "recommendation.cost", CELL_NUMBER, NULL}};
 
 static bool write_rendered(struct advise *advise, FILE *out, enum output_form form)

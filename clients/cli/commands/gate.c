@@ -12,6 +12,7 @@ static const struct option_spec options[] = {
      true},
     {"dry-run", 'n', OPTION_FLAG, NULL, "Store no advice; a token that may only read is enough.",
      false},
+    {"why", 'w', OPTION_FLAG, NULL, "Show all reasons, not only the first three.", false},
     {"on-unavailable", 0, OPTION_CHOICE, "open|closed",
      "When the service is away or overloaded: open lets the job go on with a warning (the "
      "default), closed fails.",
@@ -36,7 +37,8 @@ static enum style outcome_style(enum gate_outcome outcome)
     return styles[outcome];
 }
 
-static void write_people(FILE *out, const struct terminal *terminal, const struct gate *gate)
+static void
+write_people(FILE *out, const struct terminal *terminal, const struct gate *gate, bool why)
 {
     static const char *const marks[] = {
         [CHECK_PASSED] = "ok", [CHECK_FAILED] = "FAILED", [CHECK_SKIPPED] = "skipped"};
@@ -49,8 +51,7 @@ static void write_people(FILE *out, const struct terminal *terminal, const struc
         table_write_wrapped(out, terminal, 2, text);
     }
     if (gate->answer != NULL)
-        advice_view_write(out, terminal, gate->answer,
-                          gate->outcome == GATE_PASSED ? 0U : ADVICE_WHY);
+        advice_view_write(out, terminal, gate->answer, why ? ADVICE_WHY : 0U);
 }
 
 static bool write_markdown(struct gating *gating, FILE *out)
@@ -101,7 +102,8 @@ static bool write_gate(FILE *out,
     case FORM_TABLE:
         /* Why there is no answer is said on standard error. */
         if (gating->gate.answer != NULL || gating->gate.status == EXIT_DONE)
-            write_people(out, terminal, &gating->gate);
+            write_people(out, terminal, &gating->gate,
+                         argument_given(gating->invocation->arguments, "why"));
         return true;
     case FORM_JSON:
     case FORM_YAML:

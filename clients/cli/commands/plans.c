@@ -54,7 +54,7 @@ static bool write_copies(struct invocation *invocation, const json_t *plan)
         {"task", "task", CELL_TEXT, NULL},
         {"clusters", "clusters", CELL_TEXT, NULL},
         {"takes", "expected_duration_s", CELL_SECONDS, NULL},
-        {"survives", "exemption_probability", CELL_SHARE, NULL},
+        {"survives", "exemption_probability", CELL_PROBABILITY, NULL},
     };
     static const struct column waiting[] = {{"job", "job", CELL_TEXT, NULL},
                                             {"task", "task", CELL_TEXT, NULL},

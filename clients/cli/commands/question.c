@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/size_text.h"
+#include "base/quantity_text.h"
 #include "threads/clock.h"
 
 static const struct option_spec job[] = {
@@ -421,18 +421,17 @@ static void note_bytes_asked(struct invocation *invocation, struct answer *answe
 {
     const char *size = argument_text(invocation->arguments, "size");
     const char *measure = json_text_at(answer->advice, "problem_size_measured_by", "input_blocks");
-    char taken[SIZE_TEXT_MAX];
     if (size == NULL || size[0] == '\0' || strchr("bB", size[strlen(size) - 1]) == NULL)
         return;
     if (strcmp(measure, "input_blocks") == 0) {
         answer->bytes_asked = size;
         return;
     }
-    size_text_problem(json_number_at(answer->advice, "problem_size", 0), measure, taken);
     warn(
         "the problem sizes of this application are not measured in bytes: --size %.40s is taken as "
         "%s",
-        size, taken);
+        size,
+        quantity_problem_size(json_number_at(answer->advice, "problem_size", 0), measure).text);
 }
 
 bool question_ask(struct invocation *invocation,

@@ -14,6 +14,7 @@ enum cell_kind {
     CELL_NUMBER,  /* up to four significant digits */
     CELL_SECONDS, /* a duration */
     CELL_SHARE,   /* 0 to 1, as percent */
+    CELL_PROBABILITY, /* the same; never 0 % nor 100 % */
     CELL_PERCENT, /* already in percent */
     CELL_BYTES,
     CELL_SIZE,         /* a problem size, "50.5 GiB"; its measure is the member PATH_measure */
@@ -24,7 +25,7 @@ enum cell_kind {
     CELL_ID            /* text that is of no use when it is shortened */
 };
 
-enum { CELL_TEXT_MAX = 1024 };
+enum { CELL_TEXT_MAX = 1024, CELL_DIGITS = 4 /* of a number in a table */ };
 
 /* value may be NULL. */
 void cell_for_people(const json_t *value, enum cell_kind kind, char out[CELL_TEXT_MAX]);
@@ -34,10 +35,5 @@ void cell_of_member(const json_t *item,
                     enum cell_kind kind,
                     char out[CELL_TEXT_MAX]);
 void cell_for_programs(const json_t *value, char out[CELL_TEXT_MAX]);
-
-/* "75.5 s", "12 min 30 s", "1 h 02 min", "2 d 3 h". */
-void cell_seconds(double seconds, char *out, size_t room);
-/* Four significant digits without an exponent between 0.001 and 1e9. */
-void cell_number(double value, char *out, size_t room);
 
 #endif

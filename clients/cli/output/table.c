@@ -17,7 +17,8 @@ enum {
 static bool is_numeric(enum cell_kind kind)
 {
     return kind == CELL_COUNT || kind == CELL_NUMBER || kind == CELL_SECONDS ||
-           kind == CELL_SHARE || kind == CELL_PERCENT || kind == CELL_BYTES || kind == CELL_SIZE;
+           kind == CELL_SHARE || kind == CELL_PROBABILITY || kind == CELL_PERCENT ||
+           kind == CELL_BYTES || kind == CELL_SIZE;
 }
 
 /* --- people --- */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/plural.h"
-#include "base/size_text.h"
+#include "base/quantity_text.h"
 #include "cli/output/cell.h"
 #include "cli/output/json_text.h"
 
@@ -131,11 +131,10 @@ static void describe_room(
     const json_t *memory = json_object_get(available, bytes);
     const double n = json_number_at(available, cores, 0);
     const int at = snprintf(out, n_out, "%.15g core%s", n, PLURAL(n));
-    char text[SIZE_TEXT_MAX];
     if (!json_is_number(memory))
         return;
-    size_text_bytes(json_number_value(memory), text);
-    (void)snprintf(out + at, n_out - (size_t)at, " and %s", text);
+    (void)snprintf(out + at, n_out - (size_t)at, " and %s",
+                   quantity_bytes(json_number_value(memory)).text);
 }
 
 /* Of a cluster of which too little is free: how much is. */

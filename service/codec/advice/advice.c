@@ -428,6 +428,7 @@ static void write_last_run(struct writer *w, const struct codec_advice_reply *re
     writer_member_string(w, "run_id", run_id[0] == '\0' ? NULL : run_id);
     writer_member_integer(w, "executors", made->with->last.executors);
     writer_member_integer(w, "cores_per_executor", made->with->last.cores_per_executor);
+    writer_member_number(w, "problem_size", made->with->last.problem_size);
     writer_member_number(w, "duration_s", made->with->last.duration_s);
     writer_member_number(w, "predicted_duration_s", made->predicted_duration_s);
     writer_member_number(w, "cost", made->cost);

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/plural.h"
-#include "base/size_text.h"
+#include "base/quantity_text.h"
 #include "codec/json/names.h"
 
 /* Loads are shares of the capacity: below, arrivals are so far apart that nothing waits; above,
@@ -355,23 +355,22 @@ static void check_memory(const struct codec_node *top,
                          const struct codec_comparison *common,
                          const struct codec_comparison_size *size)
 {
-    char needed[SIZE_TEXT_MAX], allowed[SIZE_TEXT_MAX];
     struct codec_node list = codec_member(top, "policies");
     struct codec_node item = codec_item(&list, size->memory_policy);
-    size_text_bytes((double)limits->memory_bytes, allowed);
+    double needed = (double)size->memory_bytes + (double)size->load_bytes;
+    const struct quantity_text allowed = quantity_bytes((double)limits->memory_bytes);
     if (size->load_bytes > limits->memory_bytes) {
-        size_text_bytes((double)size->load_bytes, needed);
         codec_fault_member(top, codec_comparison_source(common), "too_large",
                            "its jobs take %s of memory, %s are allowed "
                            "(simulation_memory_bytes_max)",
-                           needed, allowed);
+                           quantity_bytes((double)size->load_bytes).text, allowed.text);
     } else if (size->memory_bytes > limits->memory_bytes - size->load_bytes) {
-        size_text_bytes((double)size->memory_bytes + (double)size->load_bytes, needed);
         codec_fault(&item, "too_large",
                     "its simulation may take %s of memory%s, %s are allowed "
                     "(simulation_memory_bytes_max)",
-                    needed, size->load_bytes > 0 ? ", the jobs of the workload included" : "",
-                    allowed);
+                    quantity_bytes(needed).text,
+                    size->load_bytes > 0 ? ", the jobs of the workload included" : "",
+                    allowed.text);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../history/sample_runs.h"
+#include "base/quantity_text.h"
 #include "core/advice/answer.h"
 
 enum { ROWS = 48, RUNS = 4, TASKS = 32 };
@@ -342,9 +343,8 @@ Test(history_prediction, the_comparison_with_the_last_run_in_words)
     char text[200];
     cr_expect_float_eq(change, 80, 3, "90 s instead of 50 s: %g", change);
     cr_expect_float_eq(cost, -10, 2, "360 instead of 400 executor seconds: %g", cost);
-    (void)snprintf(text, sizeof text,
-                   "takes %.3g percent more time and %.3g percent less executor time.", change,
-                   -cost);
+    (void)snprintf(text, sizeof text, "takes %s more time and %s less executor time.",
+                   quantity_percent(change).text, quantity_percent(-cost).text);
     cr_expect(strstr(reason_of(&answer, "compared_with_last_run")->message, text) != NULL, "%s",
               reason_of(&answer, "compared_with_last_run")->message);
     made.extent.last.executors = 4;
