@@ -201,7 +201,7 @@ def test_an_interval_wider_than_a_factor_of_ten_allows_no_advice(client):
     assert wide["verdict"] == "unknown" and wide["recommendation"] is None and wide["feasible"] is False
     reason = evidence(wide, "history_insufficient")
     assert reason["upper_s"] / reason["lower_s"] == pytest.approx(13.26, rel=1e-3), "exp(2 x 0.1 x 12.924)"
-    assert wide["reasons"][0]["message"].startswith("The 99.9 % interval of the duration with 4 executors extends from 4.12 s to 54.6 s.")
+    assert wide["reasons"][0]["message"].startswith("The 99.9 % interval of the duration with 4 executors extends from 4.1 to 54.6 s.")
     assert wide["data_needed"]["runs"] == 2
     assert wide["data_needed"]["suggested"] == [{"problem_size": 40, "executors": 4}]
     beyond = ask(client, confidence=0.99, problem_size=160, include=["data_needed"], **{k: body[k] for k in ("application", "deadline_s")})
@@ -248,7 +248,7 @@ def test_extrapolation_is_flagged_and_widens(client, application):
     far = ask(client, application=application, problem_size=400, constraints={"min_executors": 4, "max_executors": 4})
     assert near["model"]["extrapolation"] is False and far["model"]["extrapolation"] is True
     assert evidence(far, "extrapolation", "warnings")["most_problem_size"] == 40
-    assert any("lies outside those of the runs replayed (" in w["message"] for w in far["warnings"]), "others may be recorded"
+    assert any("is outside those of the runs replayed (" in w["message"] for w in far["warnings"]), "others may be recorded"
 
     def width(advice):
         return advice["recommendation"]["interval_s"][1] / advice["recommendation"]["predicted_duration_s"]

@@ -85,9 +85,12 @@ static enum pv_code bound_by_barrier(const struct advice_known *known,
 static enum pv_code
 warn_of_idle_cores(const struct curve_slots *slots, struct findings *warnings, struct pv_error *err)
 {
-    const struct task_slots *of = &slots->of;
+    struct task_slots with_resource = slots->of;
+    const struct task_slots *of = &with_resource;
     char why[96];
     struct idle_cores idle;
+    if (slots->resource[0] != '\0')
+        with_resource.resource = strview_of(slots->resource);
     PV_TRY(idle_cores_find(of, slots->cores, slots->per_executor, warnings->arena, &idle, err));
     if (idle.cores < 1)
         return PV_OK;
@@ -123,10 +126,9 @@ static enum pv_code explain_slots(struct advice_answer *answer, struct pv_error 
         if (of->profile > 0)
             (void)snprintf(profile, sizeof profile, " for stages of resource profile %" PRId64,
                            of->profile);
-        if (of->resource.at != NULL && !isnan(of->resource_per_task))
-            (void)snprintf(resource, sizeof resource, ", %s of a %.*s a task",
-                           quantity_number(of->resource_per_task).text, (int)of->resource.n,
-                           of->resource.at);
+        if (slots->resource[0] != '\0' && !isnan(of->resource_per_task))
+            (void)snprintf(resource, sizeof resource, ", %s of a %s a task",
+                           quantity_number(of->resource_per_task).text, slots->resource);
         struct finding *note = finding_add(reasons, "task_slots",
                                            "%" PRId64 " executor%s %s %.0f task slot%s%s: %" PRId64
                                            " core%s, %" PRId64 " CPU%s a task%s.",

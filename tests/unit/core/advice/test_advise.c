@@ -356,7 +356,7 @@ Test(advise, the_last_run_s_count_stays_for_a_gain_within_noise)
     advice = ask(&asked);
     cr_assert_eq(advice.recommendation.executors, 10);
     cr_assert(strstr(message(&advice.reasons, "deadline_at_risk"),
-                     "which is the most probable count; 7, as in the last run, have 0.405.") !=
+                     "which is the most probable count; 7, as in the last run, have 40.4 %.") !=
                   NULL,
               "%s", message(&advice.reasons, "deadline_at_risk"));
     /* Missed: 4 percent more time is noise, 6 percent is not. */

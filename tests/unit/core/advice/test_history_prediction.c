@@ -440,7 +440,7 @@ Test(history_prediction, task_slots_in_words)
     made.curve.slots[0] = (struct curve_slots){.of = half_of_a_gpu, .per_executor = 2, .cores = 8};
     struct advice_answer answer = answer_with(NULL);
     cr_expect_str_eq(message_of(&answer.advice.reasons, "task_slots"),
-                     "4 executors have 8 task slots: 8 cores, 2 CPUs a task, 0.5 of a gpu a task.");
+                     "4 executors have 8 task slots: 8 cores, 2 CPUs a task.");
     made.curve.slots[0] = (struct curve_slots){
         .of = {.profile = 3, .share = 0.3, .task_cores = 1}, .per_executor = 1, .cores = 1};
     answer = answer_with(NULL);
