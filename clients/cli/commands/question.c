@@ -30,8 +30,8 @@ static const struct option_spec job[] = {
      true},
     {"include", 0, OPTION_TEXT, "MEMBER",
      "A further part of the answer, such as memory or autoscaling; may be repeated.", true},
-    {"request", 0, OPTION_FILE, NULL, "A request of POST /v1/advice as JSON, which options add to.",
-     false},
+    {"request", 0, OPTION_FILE, NULL,
+     "A request of POST /v1/advice as JSON or YAML, which options add to.", false},
     {"tolerance", 0, OPTION_SHARE, NULL,
      "Propose nothing that changes duration and cost by no more than this share, as long as the "
      "executors of the last "
@@ -195,18 +195,11 @@ static bool read_request(struct invocation *invocation, struct question *questio
         question->body = json_object();
         return question->body != NULL || fail_memory(&invocation->failure);
     }
-    size_t n = 0;
-    json_error_t why;
-    char *text = invocation_read_file(invocation, file, &n);
-    if (text == NULL)
-        return false;
-    question->body = json_loadb(text, n, JSON_REJECT_DUPLICATES, &why);
-    free(text);
+    question->body = invocation_read_document(invocation, file);
     if (question->body == NULL)
-        return fail(&invocation->failure, EXIT_USAGE, "%s is not JSON: line %d, column %d: %s",
-                    file, why.line, why.column, why.text);
+        return false;
     return json_is_object(question->body) ||
-           fail(&invocation->failure, EXIT_USAGE, "%s is not a JSON object", file);
+           fail(&invocation->failure, EXIT_USAGE, "%s: the request must be an object", file);
 }
 
 static bool set_application(struct invocation *invocation, const char *application, json_t *body)
@@ -273,38 +266,6 @@ static void explain_unknown(struct failure *failure, const json_t *problem)
         "`provisor ingest` sends the event logs of its runs; `provisor apps` lists what there is");
 }
 
-/* The option by which a member at fault is given. */
-static void name_option(struct failure *failure, const json_t *problem)
-{
-    static const struct {
-        const char *pointer;
-        const char *option;
-    } members[] = {{"/problem_size", "--size"},
-                   {"/deadline_s", "--deadline"},
-                   {"/confidence", "--confidence"},
-                   {"/objective", "--objective"},
-                   {"/market", "--market"},
-                   {"/labels", "--label"},
-                   {"/include", "--include"},
-                   {"/constraints/min_executors", "--min-executors"},
-                   {"/constraints/max_executors", "--max-executors"},
-                   {"/constraints/cores_per_executor", "--cores"},
-                   {"/constraints/cluster", "--cluster"},
-                   {"/constraints/price_per_executor_hour", "--price"},
-                   {"/constraints/max_cost", "--max-cost"},
-                   {"/constraints/enforced", "--enforce"},
-                   {"/constraints/current", "--current"},
-                   {"/constraints/preserve", "--preserve"},
-                   {"/constraints/exclude", "--exclude"}};
-    const char *pointer = json_text_at(problem, "errors.0.pointer", "");
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        size_t n = strlen(members[i].pointer);
-        if (strncmp(pointer, members[i].pointer, n) == 0 &&
-            (pointer[n] == '\0' || pointer[n] == '/'))
-            (void)fail_next(failure, "%s is the option %s", members[i].pointer, members[i].option);
-    }
-}
-
 static bool post(struct invocation *invocation,
                  const json_t *body,
                  bool dry_run,
@@ -334,8 +295,6 @@ static bool post(struct invocation *invocation,
     }
     if (!good && reply->status == 422)
         explain_unknown(&invocation->failure, reply->json);
-    if (!good && reply->status == 422)
-        name_option(&invocation->failure, reply->json);
     return good;
 }
 

@@ -324,7 +324,7 @@ bool settings_read(const struct arguments *arguments,
                    struct settings *settings,
                    struct failure *failure)
 {
-    *settings = (struct settings){.timeout_s = 60, .attempts_max = 5};
+    *settings = (struct settings){.timeout_s = 60, .attempts_max = 5, .arguments = arguments};
     copy_setting(settings->url, sizeof settings->url, default_url);
     copy_setting(settings->url_from, sizeof settings->url_from, default_url_from);
     const char *profile = argument_text(arguments, "profile");
@@ -376,4 +376,6 @@ bool settings_write_login(const struct settings *settings, struct failure *failu
 void settings_clear(struct settings *settings)
 {
     explicit_bzero(settings->token, sizeof settings->token);
+    free(settings->document.text);
+    settings->document.text = NULL;
 }

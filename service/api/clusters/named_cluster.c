@@ -13,7 +13,7 @@ enum pv_code named_cluster_find(struct store_tx *tx,
     PV_TRY(store_cluster_look(tx, arena, name.at, cluster, &found, err));
     if (!found)
         return pv_fault(err, PV_PLACE_POINTER, pointer, "unknown_cluster",
-                        "there is no cluster of this name%s",
+                        "there is no cluster \"%.80s\"%s", name.at,
                         store_name_hint(tx, arena, STORE_NAMES_CLUSTERS, name.at));
     return PV_OK;
 }

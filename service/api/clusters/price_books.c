@@ -73,7 +73,7 @@ read_form(const struct http_request *request, enum form *form, struct pv_error *
     *form = strcmp(asked, "csv") == 0 ? FORM_CSV : FORM_JSON;
     return *form == FORM_CSV || strcmp(asked, "json") == 0
                ? PV_OK
-               : pv_fault(err, PV_PLACE_PARAMETER, "format", "not_allowed", "is json or csv");
+               : pv_fault(err, PV_PLACE_PARAMETER, "format", "not_allowed", "must be json or csv");
 }
 
 static enum pv_code price_books_find(struct store_tx *tx,
@@ -86,7 +86,7 @@ static enum pv_code price_books_find(struct store_tx *tx,
     const char *name = http_path_parameter(request, "name");
     PV_TRY(store_price_book_look(tx, request->arena, name, with_rows, book, &found, err));
     return found ? PV_OK
-                 : pv_fail(err, PV_E_NOT_FOUND, "there is no price book of that name%s",
+                 : pv_fail(err, PV_E_NOT_FOUND, "there is no price book \"%.80s\"%s", name,
                            store_name_hint(tx, request->arena, STORE_NAMES_PRICE_BOOKS, name));
 }
 

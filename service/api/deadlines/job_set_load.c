@@ -122,9 +122,11 @@ static enum pv_code load_job(struct store_tx *tx,
     struct pv_error why = {0};
     enum pv_code code =
         store_application_find(tx, arena, source->application.at, &application, &why);
+    char no_application[128];
+    (void)snprintf(no_application, sizeof no_application, "there is no application \"%.80s\"",
+                   source->application.at);
     if (code == PV_E_NOT_FOUND)
-        return fault_at_application(err, i, "unknown_application",
-                                    "there is no application of this name");
+        return fault_at_application(err, i, "unknown_application", no_application);
     if (code == PV_OK)
         code = store_run_nearest_in_cores(tx, arena, &application, source->problem_size,
                                           (int64_t)set->cores, most, &loaded->runs, &why);

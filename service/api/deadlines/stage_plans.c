@@ -117,9 +117,11 @@ static enum pv_code load_runs(struct api *api,
                                  &work->nearest, &why);
     if (code == PV_OK)
         code = recent_runs_load(tx, request->arena, &application, &work->recent, &why);
+    char no_application[128];
+    (void)snprintf(no_application, sizeof no_application, "there is no application \"%.80s\"",
+                   asked->application.at);
     if (unknown)
-        return fault_at_application(err, "unknown_application",
-                                    "there is no application of this name");
+        return fault_at_application(err, "unknown_application", no_application);
     if (code != PV_OK)
         *err = why;
     return code;

@@ -72,7 +72,7 @@ static enum pv_code read_filter(struct http_request *request,
     if (filter->event_type == NULL || strcmp(filter->event_type, WEBHOOK_PING) == 0)
         return PV_OK;
     return pv_fault(err, PV_PLACE_PARAMETER, "event_type", "not_allowed",
-                    "there is no such type of event");
+                    "must be a type of event");
 }
 
 enum pv_code webhook_deliveries_list(void *context,

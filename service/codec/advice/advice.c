@@ -158,7 +158,7 @@ static void check_beside(const struct codec_node *node, const struct advice_ques
     bool named = json_value_is_object(constraints.json) && codec_present(&constraints, "cluster");
     if (request->has_launch_order && !advised && request->n_running == 0)
         codec_fault_member(node, "launch_order", "conflict",
-                           "is of no use without running jobs: running, or running_from advice");
+                           "needs running jobs: running, or running_from advice");
     if (!named && (advised || advice_counts_memory(request)))
         codec_fault_member(&constraints, "cluster", "required", "is required with %s",
                            advised ? "running_from advice" : "memory_bytes or launch_order");
@@ -224,12 +224,13 @@ static void check_subject(const struct codec_node *node, const struct advice_que
     bool profile = codec_member(node, "profile").json != NULL;
     if (request->n_labels > 0 && profile)
         codec_fault_member(node, "labels", "conflict",
-                           "separate runs of an application; a profile is a single one");
+                           "must be left out with a profile: labels separate runs of an "
+                           "application, and a profile is a single run");
     if (application && profile)
         codec_fault_member(node, "profile", "conflict",
-                           "application is given too: give one of them");
+                           "must not be given together with application");
     if (!application && !profile)
-        codec_fault_member(node, "application", "required", "application or profile is required");
+        codec_fault_member(node, "application", "required", "is required, or profile");
 }
 
 void codec_advice_decode(const struct codec_node *node,
@@ -245,7 +246,8 @@ void codec_advice_decode(const struct codec_node *node,
     if (codec_member(node, "include").json == NULL)
         request->include |= request->n_clusters > 0 ? ADVICE_COPY_PLAN : 0;
     else if ((request->include & ADVICE_COPY_PLAN) != 0 && !codec_present(node, "copy_plan"))
-        codec_fault_member(node, "copy_plan", "required", "the clusters of the plan are needed");
+        codec_fault_member(node, "copy_plan", "required",
+                           "is required when include lists copy_plan: it names the clusters");
 }
 
 /* --- reply --- */

@@ -163,7 +163,7 @@ static void decode_source(const struct codec_node *node,
         refuse_of_montage(node, "sizes");
         refuse_of_montage(node, "montage_surveys");
         if (!templates)
-            codec_fault_member(node, "templates", "required", "recorded workflows are needed");
+            codec_fault_member(node, "templates", "required", "is required for recorded workflows");
         return;
     }
     decode_sizes(node, limits, &asked->workload);

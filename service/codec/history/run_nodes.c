@@ -43,7 +43,8 @@ void codec_run_nodes_check(const struct codec_node *node, const struct run *run)
         if (compare_strview(named[i].name, named[i - 1].name) != 0)
             continue;
         struct codec_node item = codec_item(&list, named[i].at);
-        codec_fault_member(&item, "name", "duplicate", "another node of the run has this name");
+        codec_fault_member(&item, "name", "duplicate",
+                           "must differ from the names of the run's other nodes");
     }
 }
 

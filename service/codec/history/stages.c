@@ -99,7 +99,8 @@ static void decode_task_details(const struct codec_node *node,
     bool listed = stage->task_durations_s != NULL && stage->n_task_sketch == 0;
     for (size_t i = 0; !listed && i < sizeof lists / sizeof *lists; i++)
         if (codec_present(node, lists[i]))
-            codec_fault_member(node, lists[i], "conflict", "needs task_durations_s beside it");
+            codec_fault_member(node, lists[i], "conflict",
+                               "is allowed only together with task_durations_s");
     if (!listed)
         return;
     size_t n = (size_t)stage->n_tasks;

@@ -167,7 +167,7 @@ void codec_fault_unknown(const struct codec_node *object,
                          const struct nearest *nearest)
 {
     bool near = nearest->word != NULL;
-    codec_fault_member(object, key, "unknown_field", "there is no such field here%s%s%s",
+    codec_fault_member(object, key, "unknown_field", "there is no such member here%s%s%s",
                        near ? "; did you mean " : "", near ? nearest->word : "", near ? "?" : "");
 }
 

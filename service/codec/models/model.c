@@ -125,7 +125,7 @@ static void decode_parameters(const struct codec_node *node, struct model *model
         else if (codec_present(&list, rule->name))
             codec_fault_member(
                 &list, rule->name, "conflict",
-                "belongs to a model of speedups, and others here to one of durations");
+                "must not be in a model of durations, which the other members describe");
     }
 }
 

@@ -103,10 +103,11 @@ static void check_groups(const struct codec_node *top, const struct codec_node *
     bool counted = cluster.json == NULL || codec_member(&cluster, "workers").json != NULL;
     bool given = codec_member(policy, "groups").json != NULL;
     if (listed && given)
-        codec_fault_member(policy, "groups", "conflict", "the groups are those of the cluster");
+        codec_fault_member(policy, "groups", "conflict",
+                           "must be left out: the groups are those of the cluster");
     if (!listed && counted && !given)
         codec_fault_member(policy, "groups", "required",
-                           "say how many groups there are, or list them in the cluster");
+                           "is required, or a list of the groups in the cluster");
 }
 
 static void check_class(const struct codec_node *item,
@@ -117,7 +118,7 @@ static void check_class(const struct codec_node *item,
     size_t c = codec_tasks_class_find(asked, name);
     if (c == asked->n_classes)
         codec_fault_member(item, "name", "not_allowed",
-                           "`classes` of the request declares no class of this name");
+                           "must be a class that `classes` of the request declares");
     for (size_t t = 0; t < 2 && c + 1 == asked->n_classes; t++)
         if (codec_member(item, terms[t]).json != NULL)
             codec_fault_member(item, terms[t], "conflict",

@@ -53,7 +53,7 @@ static void take_load(const struct codec_node *node, struct codec_pigeon_plan *r
     bool rate = codec_present(node, "jobs_per_s");
     if (rate == codec_present(node, "load")) {
         codec_fault_member(node, "load", rate ? "conflict" : "required", "%s",
-                           rate ? "stands beside jobs_per_s, which gives the load"
+                           rate ? "must not be given together with jobs_per_s, which gives the load"
                                 : "is required, or jobs_per_s");
         return;
     }
@@ -62,7 +62,8 @@ static void take_load(const struct codec_node *node, struct codec_pigeon_plan *r
     terms->load =
         request->jobs_per_s * (double)terms->fanout * terms->task_s / (double)terms->workers;
     if (!(terms->load > 0))
-        codec_fault_member(node, "jobs_per_s", "out_of_range", "makes the load 0");
+        codec_fault_member(node, "jobs_per_s", "out_of_range",
+                           "makes the load 0: it must be larger");
     if (terms->load >= 1)
         codec_fault_member(node, "jobs_per_s", "out_of_range",
                            "makes the load %.6g, and only below 1 is there a steady state",

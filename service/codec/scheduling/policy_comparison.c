@@ -191,10 +191,11 @@ void codec_comparison_check_source(const struct codec_node *top)
     bool jobs = codec_member(top, "jobs").json != NULL;
     bool workload = codec_member(top, "workload").json != NULL;
     if (jobs && workload)
-        codec_fault_member(top, "workload", "conflict",
-                           "stands beside jobs: give the jobs, or the workload that has them");
+        codec_fault_member(
+            top, "workload", "conflict",
+            "must not be given together with jobs: give the jobs, or the workload that has them");
     if (!jobs && !workload)
-        codec_fault_member(top, "jobs", "required", "is required where there is no workload");
+        codec_fault_member(top, "jobs", "required", "is required when there is no workload");
 }
 
 void codec_comparison_decode_baseline(const struct codec_node *node,
@@ -209,7 +210,7 @@ void codec_comparison_decode_baseline(const struct codec_node *node,
             common->baseline = i;
     if (name.at != NULL && common->baseline == SIZE_MAX)
         codec_fault_member(node, "baseline", "unknown_policy",
-                           "no policy of the request has this name");
+                           "must be the name of a policy of the request");
 }
 
 void codec_comparison_encode_baseline(struct writer *w, const void *request, const void *context)

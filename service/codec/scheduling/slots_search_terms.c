@@ -74,7 +74,7 @@ static void decode_limits(const struct codec_node *node,
                                     CODEC_SECONDS_SUM_MAX, &values[i].n);
         for (size_t k = 1; values[i].at != NULL && k < values[i].n; k++)
             if (family->policy == SLOTS_SITA && values[i].at[k] <= values[i].at[k - 1])
-                codec_fault(&item, "out_of_range", "sizes must rise");
+                codec_fault(&item, "out_of_range", "must have sizes that rise");
     }
     if (family->n_limits_s > 0 && codec_member(node, "queues").json != NULL)
         codec_fault_member(node, "queues", "not_allowed",

@@ -126,7 +126,7 @@ static bool check_levels(const struct codec_node *top, const struct codec_specul
         struct codec_node node = codec_item(&nodes, i);
         if (json_value_is_object(node.json) && codec_member(&node, "level").json == NULL)
             codec_fault_member(&node, "level", "required",
-                               "is required where other nodes have a level");
+                               "is required when other nodes have a level");
     }
     return given > 0;
 }

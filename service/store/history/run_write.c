@@ -533,7 +533,7 @@ static enum pv_code find_application_id(struct store_tx *tx,
     result_auto_t *result = NULL;
     PV_TRY(tx_query(tx, &sql, &result, err));
     if (row_count(result) == 0)
-        return pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name");
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no application \"%.80s\"", name);
     struct row row = row_at(result, 0, NULL);
     row_uuid(&row, application_id);
     return PV_OK;

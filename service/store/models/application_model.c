@@ -244,7 +244,7 @@ enum pv_code store_application_model_find(struct store_tx *tx,
     sql_text(&sql, strview_of(name));
     PV_TRY(tx_query(tx, &sql, &result, err));
     if (row_count(result) == 0)
-        return pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name");
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no application \"%.80s\"", name);
     *model = (struct application_model){.fitted = 0};
     return columns_read_row(result, 0, arena, &model_columns, model, err);
 }
