@@ -140,6 +140,11 @@ struct quantity_text quantity_percent(double percent)
     return print(whole ? "%.0f %%" : "%.1f %%", percent);
 }
 
+struct quantity_text quantity_change(double percent)
+{
+    return print("%s%.40s", percent > 0 ? "+" : "", quantity_percent(percent).text);
+}
+
 struct quantity_text quantity_share(double share)
 {
     return quantity_percent(100 * share);

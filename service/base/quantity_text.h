@@ -27,7 +27,10 @@ struct quantity_text quantity_interval(double low_s, double high_s);
 /* "5.7 %", "95 %", "130 %". Not 0 but below 0.05: "less than 0.1 %". */
 struct quantity_text quantity_percent(double percent);
 
-/* The same of a share, 0 to 1. */
+/* With its sign: "+4.7 %", "-15 %". */
+struct quantity_text quantity_change(double percent);
+
+/* A share, 0 to 1, in per cent. */
 struct quantity_text quantity_share(double share);
 
 /* "95.6 %", "less than 0.1 %", "more than 99.9 %": rounded down, so that a probability below the one

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/order.h"
+#include "base/quantity_text.h"
 
 #define SUM_TOLERANCE 1e-6
 
@@ -84,7 +85,8 @@ static const struct speeds *decode_speeds(const struct copy_plan_decoding *d,
         sum += points[i].probability;
     }
     if (fabs(sum - 1) > SUM_TOLERANCE) {
-        codec_fault(node, "not_a_distribution", "the probabilities add up to %.9g, not to 1", sum);
+        codec_fault(node, "not_a_distribution", "the probabilities add up to %s, not to 1",
+                    quantity_digits(sum, 9).text);
         return NULL;
     }
     speeds_make(points, n, speeds);

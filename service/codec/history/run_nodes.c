@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "base/order.h"
+#include "base/quantity_text.h"
 #include "codec/history/run.h"
 
 /* The nodes of a run, and its executors. */
@@ -68,7 +69,7 @@ void codec_executor_lifetimes_check(const struct codec_node *node, const struct 
             continue;
         struct codec_node item = codec_item(&list, i);
         codec_fault_member(&item, "removed_s", "out_of_range",
-                           "must be at least added_s, which is %.15g",
-                           run->executor_lifetimes[i].added_s);
+                           "must be at least added_s, which is %s",
+                           quantity_digits(run->executor_lifetimes[i].added_s, 15).text);
     }
 }

@@ -3,6 +3,7 @@
 
 #include "base/order.h"
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "codec/history/log_metrics.h"
 #include "codec/history/run.h"
 
@@ -154,9 +155,9 @@ static void check_agreement(const struct codec_node *node, const struct run_stag
     double sum = sum_of(stage->task_durations_s, (size_t)stage->n_tasks);
     double own = stage->n_tasks > 0 ? sum / (double)stage->n_tasks : 0;
     if (fabs(mean - own) > 1e-9 * fmax(1, own))
-        codec_fault_member(node, "task_duration_s", "conflict", "the mean of %s is %.15g",
+        codec_fault_member(node, "task_duration_s", "conflict", "the mean of %s is %s",
                            stage->n_task_sketch > 0 ? "task_time_summary" : "task_durations_s",
-                           own);
+                           quantity_digits(own, 15).text);
 }
 
 /* The groups, and durations spread from them, so that a sketch is as good as a list from here on.

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/quantity_text.h"
 #include "codec/json/finding.h"
 #include "codec/models/model_internal.h"
 #include "core/scaling/model/describe.h"
@@ -107,8 +108,9 @@ static void decode_parameter(const struct codec_node *node,
         return;
     shape_decode(&member, &codec_model_parameter_shape, NULL, parameter);
     if (parameter->estimate < rule->low || parameter->estimate > rule->high)
-        codec_fault_member(&member, "estimate", "out_of_range", "must be from %.15g to %.15g",
-                           rule->low, rule->high);
+        codec_fault_member(&member, "estimate", "out_of_range", "must be from %s to %s",
+                           quantity_digits(rule->low, 15).text,
+                           quantity_digits(rule->high, 15).text);
 }
 
 static void decode_parameters(const struct codec_node *node, struct model *model)

@@ -1,3 +1,4 @@
+#include "base/quantity_text.h"
 #include "codec/json/names.h"
 #include "codec/scheduling/tasks_simulation_internal.h"
 #include "core/scheduling/tasks/pigeon_plan.h"
@@ -230,9 +231,11 @@ void codec_pigeon_reports_check(const struct codec_node *top,
             continue;
         if (layout->report_every_s < least_s)
             codec_fault_member(&policy, "report_every_s", "out_of_range",
-                               "must be at least two messages long, %g s", least_s);
+                               "must be at least two messages long, %s s",
+                               quantity_digits(least_s, 6).text);
         else if (layout->report_every_s * REPORTS_MAX < longest_s)
             codec_fault_member(&policy, "report_every_s", "out_of_range",
-                               "in up to %.3g s there would be too many reports", longest_s);
+                               "in up to %s s there would be too many reports",
+                               quantity_digits(longest_s, 3).text);
     }
 }

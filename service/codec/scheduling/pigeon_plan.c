@@ -1,5 +1,6 @@
 #include "codec/scheduling/pigeon_plan.h"
 
+#include "base/quantity_text.h"
 #include "codec/json/counts.h"
 
 enum { WORKERS_MAX = 10000000, FANOUT_MAX = 1000000, GROUP_SIZES_MAX = 100 };
@@ -66,8 +67,8 @@ static void take_load(const struct codec_node *node, struct codec_pigeon_plan *r
                            "makes the load 0: it must be larger");
     if (terms->load >= 1)
         codec_fault_member(node, "jobs_per_s", "out_of_range",
-                           "makes the load %.6g, and only below 1 is there a steady state",
-                           terms->load);
+                           "makes the load %s, and only below 1 is there a steady state",
+                           quantity_digits(terms->load, 6).text);
 }
 
 static void check(const struct codec_node *node, const void *limits, void *object)

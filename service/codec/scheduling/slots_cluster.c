@@ -1,5 +1,6 @@
 #include <math.h>
 
+#include "base/quantity_text.h"
 #include "codec/scheduling/slots_simulation_internal.h"
 
 /* Where jobs on slots run: slots that are alike, or those of nodes, and what happens to these. */
@@ -130,8 +131,8 @@ static void check_incident(const struct codec_node *node, const void *limits, vo
     const struct codec_slots_incident *sent = object;
     (void)limits;
     if (sent->until_s <= sent->at_s)
-        codec_fault_member(node, "until_s", "out_of_range", "must be after at_s, %.15g",
-                           sent->at_s);
+        codec_fault_member(node, "until_s", "out_of_range", "must be after at_s, %s",
+                           quantity_digits(sent->at_s, 15).text);
     if (sent->down && codec_present(node, "speed_factor"))
         codec_fault_member(
             node, "speed_factor", "conflict",

@@ -57,6 +57,9 @@ Test(quantity_text, percentages_have_at_most_three_digits)
     EXPECT(quantity_percent(99.96), "100 %");
     EXPECT(quantity_percent(130.4), "130 %");
     EXPECT(quantity_percent(-4.7), "-4.7 %");
+    EXPECT(quantity_change(4.71), "+4.7 %");
+    EXPECT(quantity_change(-15), "-15 %");
+    EXPECT(quantity_change(0), "0 %");
     EXPECT(quantity_share(0.95), "95 %");
     EXPECT(quantity_share(0.057), "5.7 %");
     EXPECT(quantity_share(1), "100 %");
