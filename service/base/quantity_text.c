@@ -105,6 +105,17 @@ struct quantity_text quantity_duration(double seconds)
     return print("%s%s", seconds < 0 ? "-" : "", in_unit(fabs(seconds), unit).text);
 }
 
+struct quantity_text quantity_duration_at_least(double seconds)
+{
+    static const double steps[] = {
+        [UNIT_MINUTES] = 1, [UNIT_HOURS] = MINUTE_S, [UNIT_DAYS] = HOUR_S};
+    enum unit unit = unit_of(seconds, 2 * MINUTE_S);
+    double step = unit == UNIT_SECONDS ? pow(10, floor(log10(seconds)) - 2) : steps[unit];
+    if (!(seconds > 0) || isinf(seconds))
+        return quantity_duration(seconds);
+    return quantity_duration(step * ceil(seconds / step - 1e-9));
+}
+
 /* Both ends with as many decimals as the larger one has with three digits. */
 static struct quantity_text seconds_interval(double low_s, double high_s)
 {

@@ -20,6 +20,9 @@ struct quantity_text {
  * three significant digits. */
 struct quantity_text quantity_duration(double seconds);
 
+/* The same, rounded up: a deadline that is met is met as it is printed, too. */
+struct quantity_text quantity_duration_at_least(double seconds);
+
 /* "96 to 137 s", "4 min 36 s to 12 min 17 s": both ends have the unit of the larger one. high may be
  * infinite or NAN: "96 s or more". */
 struct quantity_text quantity_interval(double low_s, double high_s);

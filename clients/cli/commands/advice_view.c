@@ -335,11 +335,15 @@ static void write_remedies(FILE *out, const json_t *advice)
     static const struct {
         const char *name, *path;
         enum cell_kind kind;
-    } remedies[] = {{"a deadline of", "remedies.deadline_s", CELL_SECONDS},
-                    {"up to this many executors:", "remedies.max_executors", CELL_COUNT},
+    } remedies[] = {{"up to this many executors:", "remedies.max_executors", CELL_COUNT},
                     {"this many cores in all:", "remedies.min_total_cores", CELL_COUNT}};
     const char *heading = "\nTo meet the deadline, allow:\n";
     char value[CELL_TEXT_MAX];
+    if (json_is_number(json_at(advice, "remedies.deadline_s"))) {
+        fprintf(out, "%s  - a deadline of %s\n", heading,
+                number_text(advice, "remedies.deadline_s", quantity_duration_at_least).text);
+        heading = "";
+    }
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++) {
         if (!json_is_number(json_at(advice, remedies[i].path)))
             continue;

@@ -94,8 +94,8 @@ static void check_clock(struct slot_memory *memory, double now_s, struct finding
 {
     if (memory->has_clock && now_s < memory->now_s && !rounding_equal(now_s, memory->now_s)) {
         struct finding *finding =
-            finding_add(warnings, "now_fell", "It is %s, and was %s in the state before.",
-                        quantity_duration(now_s).text, quantity_duration(memory->now_s).text);
+            finding_add(warnings, "now_fell", "It is %s s, and was %s s in the state before.",
+                        quantity_digits(now_s, 9).text, quantity_digits(memory->now_s, 9).text);
         finding_number(finding, "now_s", now_s);
         finding_number(finding, "before_s", memory->now_s);
     }

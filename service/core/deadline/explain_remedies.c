@@ -32,7 +32,7 @@ static void explain_one_deadline(const struct strview names[],
     struct strview name = names[least->job];
     struct finding *finding = finding_add(
         to, "one_later_deadline", "If %.*s alone may take %s instead of %s, every deadline is met.",
-        (int)name.n, name.at, quantity_duration(least->deadline_s).text,
+        (int)name.n, name.at, quantity_duration_at_least(least->deadline_s).text,
         quantity_duration(jobs[least->job].deadline_s).text);
     add_evidence(finding, name, to->arena);
     finding_number(finding, "deadline_s", least->deadline_s);
@@ -47,7 +47,7 @@ static void explain_deadlines(const struct edf_change_list *list, struct finding
     struct finding *finding =
         finding_add(to, "later_deadlines",
                     "With later deadlines of %zu job%s, %s in all, every deadline is met%s.",
-                    list->n, PLURAL(list->n), quantity_duration(list->total_s).text,
+                    list->n, PLURAL(list->n), quantity_duration_at_least(list->total_s).text,
                     list->exact ? "; no less in all is enough" : "");
     finding_count(finding, list->n);
     finding_number(finding, "total_later_s", list->total_s);
@@ -65,7 +65,7 @@ static void explain_releases(const struct strview names[],
             finding_add(to, "one_later_release",
                         "If %.*s alone is released %s later, every job still ends by when it "
                         "must, this one included.",
-                        (int)name.n, name.at, quantity_duration(least->later_s).text);
+                        (int)name.n, name.at, quantity_duration_at_least(least->later_s).text);
         add_evidence(finding, name, to->arena);
         finding_number(finding, "release_s", least->release_s);
         finding_number(finding, "later_s", least->later_s);

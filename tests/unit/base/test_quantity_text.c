@@ -30,6 +30,17 @@ Test(quantity_text, durations_have_one_form_for_each_length)
     EXPECT(quantity_duration((double)NAN), "unknown");
 }
 
+Test(quantity_text, a_deadline_that_would_do_is_rounded_up)
+{
+    EXPECT(quantity_duration_at_least(26), "26 s");
+    EXPECT(quantity_duration_at_least(26.01), "26.1 s");
+    EXPECT(quantity_duration_at_least(0.12345), "0.124 s");
+    EXPECT(quantity_duration_at_least(114.2), "115 s");
+    EXPECT(quantity_duration_at_least(136.1), "2 min 17 s");
+    EXPECT(quantity_duration_at_least(3901), "1 h 06 min");
+    EXPECT(quantity_duration_at_least(0), "0 s");
+}
+
 Test(quantity_text, intervals_have_one_unit)
 {
     EXPECT(quantity_interval(96.1, 136.9), "96 to 137 s");
