@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/strview.h"
+
 static void append(char name[FAULT_NAME_MAX], const char *text, size_t n)
 {
     size_t at = strlen(name);
@@ -50,6 +52,16 @@ void fault_name_place(enum pv_place place, const char *at, char name[FAULT_NAME_
     }
     if (name[0] == '\0')
         append(name, "the body", 8);
+}
+
+struct fault_quoted fault_quote(const char *name)
+{
+    struct fault_quoted made = {"\""};
+    strview_shorten(strview_of(name), made.text + 1, sizeof made.text - 2);
+    size_t n = strlen(made.text);
+    made.text[n] = '"';
+    made.text[n + 1] = '\0';
+    return made;
 }
 
 static bool begins_with_verb(const char *text)

@@ -7,6 +7,7 @@
 
 #include "api/clusters/cluster_room.h"
 #include "api/clusters/named_cluster.h"
+#include "base/fault_text.h"
 #include "core/advice/beside_running.h"
 #include "metrics/registry.h"
 #include "store/advice/advised_jobs.h"
@@ -68,8 +69,8 @@ static enum pv_code check_copy_clusters(struct store_tx *tx,
         (void)snprintf(at, sizeof at, "/copy_plan/clusters/%zu", i);
         if (clusters[i].id[0] == '\0')
             code = pv_fault(
-                err, PV_PLACE_POINTER, at, "unknown_cluster", "there is no cluster \"%.80s\"%s",
-                question->clusters[i].at,
+                err, PV_PLACE_POINTER, at, "unknown_cluster", "there is no cluster %s%s",
+                fault_quote(question->clusters[i].at).text,
                 store_name_hint(tx, arena, STORE_NAMES_CLUSTERS, question->clusters[i].at));
     }
     return code;

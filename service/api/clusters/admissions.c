@@ -8,6 +8,7 @@
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "api/shared/write.h"
+#include "base/fault_text.h"
 #include "base/plural.h"
 #include "base/quantity_text.h"
 #include "base/uuid.h"
@@ -109,7 +110,7 @@ static enum pv_code hold_cluster(struct store_tx *tx,
     PV_TRY(store_cluster_hold(tx, arena, name, cluster, &found, err));
     if (!found)
         return pv_fault(err, PV_PLACE_POINTER, "/cluster", "unknown_cluster",
-                        "there is no cluster \"%.80s\"%s", name,
+                        "there is no cluster %s%s", fault_quote(name).text,
                         store_name_hint(tx, arena, STORE_NAMES_CLUSTERS, name));
     const struct cluster_traits *traits = &cluster->traits;
     PV_TRY(cluster_need(cluster, traits->executors, "executors", "/cluster", err));
@@ -165,11 +166,13 @@ static enum pv_code check_capacity(const struct cluster_room *offer,
 {
     if (least.quanta > offer->capacity.quanta)
         return pv_fault(err, PV_PLACE_POINTER, isnan(question->cores_min) ? "/cores" : "/cores_min",
-                        "out_of_range", "the cluster %.80s has %s", question->cluster.at,
+                        "out_of_range", "the cluster %s has %s",
+                        fault_quote(question->cluster.at).text,
                         quantity_digits(reservation_cores(offer->capacity.quanta), 9).text);
     if (least.memory_bytes != RUN_UNKNOWN && least.memory_bytes > offer->capacity.memory_bytes)
         return pv_fault(err, PV_PLACE_POINTER, "/memory_bytes", "out_of_range",
-                        "the cluster %.80s has %lld bytes (%s)", question->cluster.at,
+                        "the cluster %s has %lld bytes (%s)",
+                        fault_quote(question->cluster.at).text,
                         (long long)offer->capacity.memory_bytes,
                         quantity_bytes((double)offer->capacity.memory_bytes).text);
     return PV_OK;

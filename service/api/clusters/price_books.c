@@ -6,6 +6,7 @@
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "api/shared/write.h"
+#include "base/fault_text.h"
 #include "codec/clusters/price_book.h"
 #include "codec/clusters/price_csv.h"
 #include "http/accept.h"
@@ -85,9 +86,10 @@ static enum pv_code price_books_find(struct store_tx *tx,
     bool found = false;
     const char *name = http_path_parameter(request, "name");
     PV_TRY(store_price_book_look(tx, request->arena, name, with_rows, book, &found, err));
-    return found ? PV_OK
-                 : pv_fail(err, PV_E_NOT_FOUND, "there is no price book \"%.80s\"%s", name,
-                           store_name_hint(tx, request->arena, STORE_NAMES_PRICE_BOOKS, name));
+    return found
+               ? PV_OK
+               : pv_fail(err, PV_E_NOT_FOUND, "there is no price book %s%s", fault_quote(name).text,
+                         store_name_hint(tx, request->arena, STORE_NAMES_PRICE_BOOKS, name));
 }
 
 enum pv_code price_books_get(void *context,

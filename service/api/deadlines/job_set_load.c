@@ -6,6 +6,7 @@
 #include "api/advice/advice_load.h"
 #include "api/clusters/named_cluster.h"
 #include "api/shared/reply.h"
+#include "base/fault_text.h"
 #include "base/plural.h"
 #include "core/cluster/reservations.h"
 #include "core/deadline/job_from_run.h"
@@ -123,8 +124,8 @@ static enum pv_code load_job(struct store_tx *tx,
     enum pv_code code =
         store_application_find(tx, arena, source->application.at, &application, &why);
     char no_application[128];
-    (void)snprintf(no_application, sizeof no_application, "there is no application \"%.80s\"",
-                   source->application.at);
+    (void)snprintf(no_application, sizeof no_application, "there is no application %s",
+                   fault_quote(source->application.at).text);
     if (code == PV_E_NOT_FOUND)
         return fault_at_application(err, i, "unknown_application", no_application);
     if (code == PV_OK)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "api/advice/recent_runs.h"
+#include "base/fault_text.h"
 #include "store/name_hint.h"
 
 static void
@@ -79,8 +80,8 @@ static enum pv_code load_job(struct store_tx *tx,
     enum pv_code code = store_application_find(tx, arena, job->application.at, &application, &why);
     if (code == PV_E_NOT_FOUND) {
         char no_application[128];
-        (void)snprintf(no_application, sizeof no_application, "there is no application \"%.80s\"",
-                       job->application.at);
+        (void)snprintf(no_application, sizeof no_application, "there is no application %s",
+                       fault_quote(job->application.at).text);
         fault_at(err, i, "unknown_application", no_application,
                  store_name_hint(tx, arena, STORE_NAMES_APPLICATIONS, job->application.at));
         return PV_OK;
