@@ -66,9 +66,8 @@ struct fault_quoted fault_quote(const char *name)
 
 static bool begins_with_verb(const char *text)
 {
-    static const char *const verbs[] = {"is",    "must",   "may",      "has",   "needs",
-                                        "holds", "takes",  "lists",    "names", "makes",
-                                        "fits",  "begins", "contains", "ends",  "does"};
+    static const char *const verbs[] = {"is",    "must",  "may",   "has",    "have", "needs",
+                                        "holds", "names", "makes", "begins", "does"};
     size_t n = strcspn(text, " ");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (strlen(verbs[i]) == n && strncmp(text, verbs[i], n) == 0)

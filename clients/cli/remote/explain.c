@@ -52,13 +52,11 @@ bool explain_network(const struct settings *settings,
                                   "--ca-file or PROVISOR_CA_FILE names your own authority");
     if (result == CURLE_COULDNT_RESOLVE_HOST || result == CURLE_COULDNT_RESOLVE_PROXY)
         return fail_next(
-            failure,
-            "is the name of the host right? `provisor login --url URL` stores another one");
+            failure, "check the name of the host; `provisor login --url URL` stores another one");
     if (result == CURLE_OPERATION_TIMEDOUT)
         return fail_next(failure, "--timeout gives it more time");
-    return fail_next(
-        failure,
-        "is the service running there? --url, PROVISOR_URL or `provisor login` name another one");
+    return fail_next(failure, "check that the service runs there; --url, PROVISOR_URL or `provisor "
+                              "login` name another one");
 }
 
 static bool is_html(const struct remote_reply *reply)

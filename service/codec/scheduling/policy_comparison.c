@@ -320,16 +320,24 @@ double codec_comparison_longest_s(const struct codec_comparison *common,
 }
 
 /* Arrivals and durations are added up in doubles. */
-#define TOO_SHORT                                                                                  \
-    "the shortest task takes %.3g s, too short to be told from nothing after up to %.3g s"
+enum { TOO_SHORT_ROOM = 160 };
+
+static void describe_too_short(double shortest_s, double longest_s, char text[TOO_SHORT_ROOM])
+{
+    (void)snprintf(text, TOO_SHORT_ROOM,
+                   "the shortest task takes %s, too short to be told from nothing after up to %s",
+                   quantity_duration(shortest_s).text, quantity_duration(longest_s).text);
+}
 
 static void check_resolution(const struct codec_node *top,
                              const struct codec_comparison *common,
                              const struct codec_comparison_size *size)
 {
     double longest_s = codec_comparison_longest_s(common, size);
+    char text[TOO_SHORT_ROOM];
+    describe_too_short(size->shortest_s, longest_s, text);
     if (size->shortest_s < RESOLUTION * longest_s)
-        codec_fault_member(top, "jobs", "out_of_range", TOO_SHORT, size->shortest_s, longest_s);
+        codec_fault_member(top, "jobs", "out_of_range", "%s", text);
 }
 
 enum pv_code codec_comparison_check_loaded(const struct codec_comparison *common,
@@ -337,9 +345,10 @@ enum pv_code codec_comparison_check_loaded(const struct codec_comparison *common
                                            struct pv_error *err)
 {
     double longest_s = codec_comparison_longest_s(common, size);
+    char text[TOO_SHORT_ROOM];
+    describe_too_short(size->shortest_s, longest_s, text);
     if (size->shortest_s < RESOLUTION * longest_s)
-        return pv_fail(err, PV_E_INVALID, "of the workload " TOO_SHORT, size->shortest_s,
-                       longest_s);
+        return pv_fail(err, PV_E_INVALID, "the workload: %s", text);
     return PV_OK;
 }
 

@@ -142,7 +142,8 @@ static void want(struct wanting *wanting,
         return;
     wanting->at_fault[kind] = wanting->at_fault[kind] || !own;
     codec_fault_member(node, members[kind], "out_of_range",
-                       "fits on no node: %" PRIu64 " vcore%s and %" PRIu64 " byte%s of memory",
+                       "does not fit any node: it takes %" PRIu64 " vcore%s and %" PRIu64
+                       " byte%s of memory",
                        request->vcores, PLURAL(request->vcores), request->memory_bytes,
                        PLURAL(request->memory_bytes));
 }

@@ -103,12 +103,13 @@ void describe_doubling(const struct model *model, struct findings *findings)
     if (!(now_s > 0) || !(then_s > 0))
         return;
     double saved = 100 * (1 - then_s / now_s);
-    struct finding *finding = finding_add(
-        findings, "doubling",
-        saved >= 0 ? "At problem size %g, %g executors instead of %g save %.2g %% of the "
-                     "time, where halving it would be ideal."
-                   : "At problem size %g, %g executors instead of %g take %.2g %% longer.",
-        size, 2 * m, m, fabs(saved));
+    struct finding *finding =
+        finding_add(findings, "doubling",
+                    saved >= 0 ? "At problem size %s, %s executors instead of %s save %s of the "
+                                 "time, where halving it would be ideal."
+                               : "At problem size %s, %s executors instead of %s take %s longer.",
+                    quantity_number(size).text, quantity_count(2 * m).text, quantity_count(m).text,
+                    quantity_percent(fabs(saved)).text);
     finding_number(finding, "executors", m);
     finding_number(finding, "duration_s", now_s);
     finding_number(finding, "doubled_duration_s", then_s);

@@ -372,7 +372,7 @@ Test(scaling_history, a_refusal_counts_what_the_runs_lack)
     cr_assert_null(models.selection.selected);
     cr_expect_eq(models.refusal_code, PV_E_TOO_FEW);
     cr_expect_str_eq(models.refusal,
-                     "a model needs runs on two executor counts; the only run was on 1 (1 of the "
+                     "a model needs runs on two executor counts; the only run was on 2 (1 of the "
                      "application's 9 runs can be used, failed 2, without executors 1)");
 }
 
