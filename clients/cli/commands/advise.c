@@ -82,7 +82,7 @@ static bool write_advice(FILE *out,
     case FORM_COUNT:
         break;
     }
-    return fail(failure, EXIT_USAGE, "advice has no such form");
+    return fail(failure, EXIT_USAGE, "advice cannot be written in this form");
 }
 
 static bool advise_with(struct advise *advise)

@@ -120,7 +120,7 @@ static bool write_gate(FILE *out,
         gate_write_github(out, &gating->gate);
         return true;
     default:
-        return fail(failure, EXIT_USAGE, "a gate has no such form");
+        return fail(failure, EXIT_USAGE, "a gate cannot be written in this form");
     }
 }
 

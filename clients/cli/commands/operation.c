@@ -101,7 +101,7 @@ json_t *operation_follow(struct invocation *invocation, const char *id)
             end_progress(invocation);
             if (operation == NULL && atomic_load(&invocation_stop))
                 (void)fail_next(&invocation->failure,
-                                "the operation goes on: `provisor operations cancel %s` stops it",
+                                "the operation continues: `provisor operations cancel %s` stops it",
                                 id);
             return operation;
         }

@@ -74,8 +74,8 @@ member(struct invocation *invocation, json_t *object, const char *key, bool list
         *found = json_object_get(object, key);
     }
     return (list ? json_is_array(*found) : json_is_object(*found)) ||
-           fail(&invocation->failure, EXIT_USAGE, "the request's member %s is no %s", key,
-                list ? "list" : "object");
+           fail(&invocation->failure, EXIT_USAGE, "the request's member %s must be %s", key,
+                list ? "a list" : "an object");
 }
 
 static json_t *number_value(double value)
@@ -210,7 +210,7 @@ static bool set_application(struct invocation *invocation, const char *applicati
         return set(invocation, body, "application", json_string(application));
     if (json_object_get(body, "application") != NULL || json_object_get(body, "profile") != NULL)
         return true;
-    (void)fail(&invocation->failure, EXIT_USAGE, "which application?");
+    (void)fail(&invocation->failure, EXIT_USAGE, "the application is missing");
     return fail_next(&invocation->failure, "name it after the command; `provisor apps` lists them");
 }
 
@@ -233,8 +233,9 @@ bool question_read(struct invocation *invocation,
     const char *key = argument_text(invocation->arguments, "idempotency-key");
     *question = (struct question){.dry_run = argument_given(invocation->arguments, "dry-run")};
     if (key != NULL && (strlen(key) > 250 || strpbrk(key, "\"\\\r\n") != NULL))
-        return fail(&invocation->failure, EXIT_USAGE,
-                    "--idempotency-key is at most 250 characters without quotes and backslashes");
+        return fail(
+            &invocation->failure, EXIT_USAGE,
+            "--idempotency-key must be at most 250 characters without quotes and backslashes");
     set_key(invocation, question);
     if (!read_request(invocation, question) ||
         !set_application(invocation, application, question->body) ||
@@ -261,9 +262,8 @@ static void explain_unknown(struct failure *failure, const json_t *problem)
         return;
     failure->status = EXIT_TOO_LITTLE_HISTORY;
     failure->next[0] = '\0';
-    (void)fail_next(
-        failure,
-        "`provisor ingest` sends the event logs of its runs; `provisor apps` lists what there is");
+    (void)fail_next(failure, "`provisor ingest` sends the event logs of its runs; `provisor apps` "
+                             "lists the applications");
 }
 
 static bool post(struct invocation *invocation,

@@ -184,9 +184,8 @@ static bool advise_by_status(const struct settings *settings,
     case 502:
     case 503:
     case 504:
-        return fail_next(failure,
-                         "the service is overloaded or away for a moment: try again later, or "
-                         "more often with --retries");
+        return fail_next(failure, "the service is overloaded or unreachable for a moment: try "
+                                  "again later, or more often with --retries");
     default:
         return false;
     }

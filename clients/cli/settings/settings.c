@@ -283,8 +283,7 @@ static bool check_url(struct settings *settings, struct failure *failure)
     }
     const char *host = strstr(settings->url, "//") + 2;
     if (memchr(host, '@', strcspn(host, "/")) != NULL)
-        return fail(failure, EXIT_USAGE,
-                    "the URL (%s) holds a user or a password, which it may not",
+        return fail(failure, EXIT_USAGE, "the URL (%s) must not hold a user or a password",
                     settings->url_from);
     return true;
 }

@@ -190,7 +190,7 @@ static enum pv_code compute(struct api *api,
     PV_TRY(advice_made_answer(api, request, &build->made, err));
     if (wants(build, ADVICE_COPY_PLAN) && !plans_copies(build))
         (void)finding_add(&build->made.answer.advice.warnings, "no_copy_plan",
-                          "There is no copy plan, for no executor count is recommended.");
+                          "There is no copy plan, because no executor count is recommended.");
     if (wants(build, ADVICE_NEXT_EXPERIMENTS) && build->made.answer.curve.n_points > 0)
         PV_TRY(choose_experiments(api, request, build, err));
     return plans_copies(build)

@@ -79,7 +79,7 @@ static enum pv_code read_cursor(struct api *api,
                   "the cursor is not one that this collection with these filters gave out");
     (void)pv_fault(
         err, PV_PLACE_PARAMETER, "cursor", "invalid_cursor",
-        "must be that of the page before, with the same filters: start again without a cursor");
+        "must be the next_cursor of a page with the same filters: start again without a cursor");
     return PV_E_SYNTAX;
 }
 

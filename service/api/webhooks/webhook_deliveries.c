@@ -112,7 +112,8 @@ static enum pv_code hold_with_room(struct api *api,
     return webhook->pending < api->config->webhook_pending_max
                ? PV_OK
                : pv_fail(err, PV_E_CONFLICT,
-                         "as many deliveries wait for the webhook as may (webhook_pending_max)");
+                         "the greatest number of deliveries waits for the webhook already "
+                         "(webhook_pending_max)");
 }
 
 enum pv_code webhooks_ping(void *context,

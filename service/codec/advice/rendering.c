@@ -619,7 +619,7 @@ enum pv_code advice_render(struct strview document,
     enum pv_code code = json_parse_own(document, arena, &advice, NULL);
     if (code != PV_OK)
         return code == PV_E_MEMORY ? pv_no_memory(err)
-                                   : pv_fail(err, PV_E_INTERNAL, "stored advice is no JSON");
+                                   : pv_fail(err, PV_E_INTERNAL, "the stored advice is not JSON");
     if (format == ADVICE_MARKDOWN)
         render_markdown(advice, &made);
     else

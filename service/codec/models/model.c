@@ -201,8 +201,8 @@ void codec_model_predict_decode(const struct codec_node *node,
 
 static void warn_of_extrapolation(const struct model_uncertainty *u, struct findings *warnings)
 {
-    struct finding *finding =
-        finding_add(warnings, "extrapolation", "lies outside the observations that were fitted");
+    struct finding *finding = finding_add(warnings, "extrapolation",
+                                          "the point is outside the observations that were fitted");
     finding_number(finding, "least_problem_size", u->problem_size[0]);
     finding_number(finding, "most_problem_size", u->problem_size[1]);
     finding_number(finding, "least_executors", u->executors[0]);
@@ -211,9 +211,9 @@ static void warn_of_extrapolation(const struct model_uncertainty *u, struct find
 
 static void warn_of_negative(double duration_s, struct findings *warnings)
 {
-    finding_number(
-        finding_add(warnings, "not_positive", "the model gives no duration above 0 here"),
-        "duration_s", duration_s);
+    finding_number(finding_add(warnings, "not_positive",
+                               "the model predicts no duration above 0 at this point"),
+                   "duration_s", duration_s);
 }
 
 void codec_model_interval_encode(struct writer *w,

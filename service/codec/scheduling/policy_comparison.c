@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "base/plural.h"
 #include "base/quantity_text.h"
@@ -320,7 +321,7 @@ double codec_comparison_longest_s(const struct codec_comparison *common,
 }
 
 /* Arrivals and durations are added up in doubles. */
-enum { TOO_SHORT_ROOM = 160 };
+enum { TOO_SHORT_ROOM = 184 };
 
 static void describe_too_short(double shortest_s, double longest_s, char text[TOO_SHORT_ROOM])
 {

@@ -328,7 +328,7 @@ static void compare_with_last_run(const struct advice_known *known, struct advic
     struct finding *note =
         choice->executors == made.executors
             ? finding_add(&answer->advice.reasons, "compared_with_last_run",
-                          "It is as many cores as the last run had.")
+                          "The last run had as many cores.")
             : finding_add(&answer->advice.reasons, "compared_with_last_run",
                           "On as many cores as the last run had (%" PRId64
                           " executor%s) the job is predicted to take %s. The recommendation "

@@ -171,9 +171,10 @@ note_choice(const struct predictor *predictor, bool model_chosen, struct advice 
 {
     struct findings *reasons = &advice->reasons;
     if (!predictor->has_model)
-        return finding_add(reasons, "replay_chosen",
-                           "Recorded runs are replayed, for there is no model to predict from: %s.",
-                           predictor->without_model);
+        return finding_add(
+            reasons, "replay_chosen",
+            "Recorded runs are replayed, because there is no model to predict from: %s.",
+            predictor->without_model);
     if (!model_chosen)
         return finding_add(reasons, "replay_chosen",
                            "Replaying recorded runs is off by %s on average for a run left "

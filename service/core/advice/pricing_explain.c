@@ -174,7 +174,7 @@ static void explain_choice(struct explanation *e)
     if (!pricing->has_other) {
         (void)finding_add(&e->advice->reasons, "market_chosen",
                           isnan(price_spot(&e->terms->price))
-                              ? "On demand, for there is no spot price."
+                              ? "On demand, because there is no spot price."
                               : "Only %s satisfies the constraints.",
                           spot ? "spot" : "on demand");
         return;

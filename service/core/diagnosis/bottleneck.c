@@ -156,10 +156,10 @@ static struct finding *add_cached(const struct bottleneck *b,
     const char *code = bottleneck_kind_name(b->kind);
     char amount[200] = "";
     if (b->stage_id == RUN_UNKNOWN)
-        return finding_add(
-            made, code,
-            "%.0f cached block%s %s dropped from memory, to be read or computed again where used.",
-            e->blocks, PLURAL(e->blocks), PLURAL_VERB(e->blocks, "was", "were"));
+        return finding_add(made, code,
+                           "%.0f cached block%s %s dropped from memory: tasks that use them read "
+                           "or compute them again.",
+                           e->blocks, PLURAL(e->blocks), PLURAL_VERB(e->blocks, "was", "were"));
     if (!isnan(e->cached_bytes))
         (void)snprintf(amount, sizeof amount,
                        " The data take about %s, and %" PRId64 " executor%s hold%s at most %s.",

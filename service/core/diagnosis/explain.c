@@ -306,8 +306,8 @@ void diagnosis_explain_load(const struct diagnosis_best_load *best, struct findi
     if (!best->limited) {
         (void)finding_add(findings, "no_limit",
                           best->best + 1 == best->n
-                              ? "it is the largest that was run: more may be better still"
-                              : "larger loads do about as well");
+                              ? "it is the largest load that was run: a larger one may be better"
+                              : "larger loads are about as good");
         return;
     }
     const struct diagnosis_load *beyond = &best->loads[best->limit];
@@ -335,10 +335,10 @@ void diagnosis_explain_missing(const struct diagnosis *diagnosis,
     struct finding *finding;
     if (diagnosis->n == 0) {
         finding = finding_add(missing, "series",
-                              "a series takes runs of one problem size, or of one N/m, on %d "
-                              "executor counts; %zu run%s %s none",
+                              "a series needs runs of one problem size, or of one problem size "
+                              "per executor, on %d executor counts: %zu run%s %s in none",
                               DIAGNOSIS_COUNTS_LEAST, diagnosis->runs, PLURAL(diagnosis->runs),
-                              PLURAL_VERB(diagnosis->runs, "holds", "hold"));
+                              PLURAL_VERB(diagnosis->runs, "is", "are"));
         finding_number(finding, "runs", (double)diagnosis->runs);
     }
     size_t lacking = diagnosis->runs - diagnosis->runs_with_stages;

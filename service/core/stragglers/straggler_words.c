@@ -373,8 +373,8 @@ static void warn_last_run(const struct search *search, const struct gaps *gaps)
                       gaps->stages_without);
     if (last->n_nodes == 1)
         (void)finding_add(warnings, "single_node",
-                          "The last run had one node: there is none to compare it with, and none "
-                          "for copies of tasks.");
+                          "The last run had one node: no other node can be compared with it or "
+                          "take copies of tasks.");
     if (gaps->cores_unknown > 0)
         finding_count(finding_add(warnings, "node_cores_unknown",
                                   "Of %zu node%s of the last run it is not known how many cores "
@@ -391,8 +391,8 @@ static void warn_last_run(const struct search *search, const struct gaps *gaps)
                       gaps->tasks);
     if (is_on(last) || last->tasks_speculative > 0)
         (void)finding_add(warnings, "speculation_was_on",
-                          "The last run had copies of slow tasks already: what is shown would come "
-                          "on top.");
+                          "The last run had copies of slow tasks already: the saving shown is in "
+                          "addition to theirs.");
 }
 
 /* Stages that shared the cores with others, or waited for executors, are not what was replayed. */

@@ -236,9 +236,9 @@ static void explain_baseline(const struct policy_results *of, struct findings *r
         return;
     const char *name = policy_name_of(of, of->baseline, reasons);
     if (of->baseline == of->choice->best) {
-        finding_text(finding_add(reasons, "is_baseline",
-                                 "It is the baseline: none of the others is better."),
-                     "policy", name);
+        finding_text(
+            finding_add(reasons, "is_baseline", "It is the baseline: no other policy is better."),
+            "policy", name);
         return;
     }
     size_t worse = list_changes(of, of->baseline, false, &text);

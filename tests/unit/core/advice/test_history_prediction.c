@@ -350,7 +350,7 @@ Test(history_prediction, the_comparison_with_the_last_run_in_words)
     made.extent.last.executors = 4;
     answer = answer_with(NULL);
     cr_expect_str_eq(reason_of(&answer, "compared_with_last_run")->message,
-                     "It is as many cores as the last run had.");
+                     "The last run had as many cores.");
 }
 
 /* Without a prediction the answer still follows the goal that was asked for. */

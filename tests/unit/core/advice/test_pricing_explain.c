@@ -197,7 +197,7 @@ Test(pricing_explain, the_market_chosen)
 {
     terms.market = PRICING_CHEAPEST;
     explain();
-    expect(&advice.reasons, "market_chosen", "On demand, for there is no spot price.");
+    expect(&advice.reasons, "market_chosen", "On demand, because there is no spot price.");
     terms.price.spot_per_executor_hour = 0.2;
     explain();
     expect(&advice.reasons, "market_chosen", "Only on demand satisfies the constraints.");

@@ -159,7 +159,7 @@ Test(policy_explain, the_baseline_is_compared_with)
     found.results.baseline = 0;
     explain(&found);
     cr_expect_str_eq(reason(&found, "is_baseline")->message,
-                     "It is the baseline: none of the others is better.");
+                     "It is the baseline: no other policy is better.");
     arena_fini(&found.arena);
 }
 
