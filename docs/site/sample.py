@@ -3,7 +3,7 @@
 INSTANT = "2026-01-05T10:00:00Z"
 ID = "0190d4a0-0000-7000-8000-000000000000"
 WORDS = {"name": "nightly-etl", "application": "nightly-etl", "cluster": "eu-1", "currency": "EUR", "machine_type": "m5.xlarge",
-         "code": "deadline_met", "message": "6 executors finish within 90 s with probability 0.974.", "spark_version": "3.5.1",
+         "code": "deadline_met", "message": "6 executors finish within 90 s with a probability of 97.3 %.", "spark_version": "3.5.1",
          "next_cursor": "AQEB", "request_id": "4f2c9d", "traceparent": "", "label": "branch:main"}
 DEPTH_MAX = 6
 

@@ -45,7 +45,7 @@ int command_maintain(int argc, char *argv[])
     struct maintenance_tally tally = {.done = false};
     enum pv_code code = maintain(&config, &tally, &err);
     if (code == PV_OK && !tally.done)
-        code = pv_fail(&err, PV_E_CONFLICT, "another process is at it just now");
+        code = pv_fail(&err, PV_E_CONFLICT, "another process is doing this just now");
     if (tally.done)
         print_tally(&tally);
     if (code != PV_OK) {

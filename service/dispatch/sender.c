@@ -745,7 +745,7 @@ sender_submit(struct sender *sender, const struct sender_delivery *delivery, str
     if (stopped) {
         free(t->outcome);
         transfer_free(t);
-        return pv_fail(err, PV_E_UNAVAILABLE, "nothing more is sent: the process ends");
+        return pv_fail(err, PV_E_UNAVAILABLE, "the service stops: no more events are sent");
     }
     if (was_empty)
         (void)curl_multi_wakeup(sender->multi);

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/fault_text.h"
 #include "base/instant.h"
 #include "base/json_writer.h"
 #include "metrics/registry.h"
@@ -141,21 +142,27 @@ static void write_room(struct writer *w, const struct pv_room *room)
     writer_end_object(w);
 }
 
-/*
- * One sentence about all faults: the only one as it is, several counted, with their places, as far
- * as there is room.
- */
+static void write_fault_sentence(const struct pv_fault *fault, char *out, size_t room)
+{
+    char name[FAULT_NAME_MAX];
+    fault_name_place(fault->place, fault->at, name);
+    fault_write_sentence(name, fault->detail, out, room);
+}
+
+/* All faults in sentences that name their places; several are counted, as far as there is room. */
 static const char *summarize_faults(const struct pv_error *err, char text[SUMMARY_MAX])
 {
-    if (err->n_faults == 1)
-        return err->faults[0].detail;
+    char sentence[FAULT_SENTENCE_MAX];
+    if (err->n_faults == 1) {
+        write_fault_sentence(&err->faults[0], text, SUMMARY_MAX);
+        return text;
+    }
     size_t kept = err->n_faults < PV_FAULTS_MAX ? err->n_faults : PV_FAULTS_MAX;
     int n = snprintf(text, SUMMARY_MAX, "%zu faults: ", err->n_faults);
     for (size_t i = 0; i < kept; i++) {
-        const struct pv_fault *fault = &err->faults[i];
         size_t room = SUMMARY_MAX - (size_t)n;
-        int more =
-            snprintf(text + n, room, "%s%s: %s", i == 0 ? "" : "; ", fault->at, fault->detail);
+        write_fault_sentence(&err->faults[i], sentence, sizeof sentence);
+        int more = snprintf(text + n, room, "%s%s", i == 0 ? "" : "; ", sentence);
         if ((size_t)more >= room) {
             text[n] = '\0';
             break;

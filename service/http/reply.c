@@ -169,7 +169,7 @@ static ssize_t send_more(void *cls, uint64_t position, char *buffer, size_t most
 static void refuse_old_client(struct exchange *x)
 {
     struct pv_error err = {0};
-    (void)pv_fail(&err, PV_E_SYNTAX, "this answer is sent in chunks, which takes HTTP/1.1");
+    (void)pv_fail(&err, PV_E_SYNTAX, "this reply is sent in chunks, which needs HTTP/1.1");
     exchange_fail(x, &err);
 }
 

@@ -217,7 +217,7 @@ enum pv_code http_reply_fields_apply(const struct json_selection *selection,
         return PV_OK;
     if (response->source != NULL || (type != NULL && strcmp(type, "application/json") != 0))
         return pv_fault(err, PV_PLACE_PARAMETER, parameter, "conflict",
-                        "selects members of JSON, and this reply is %s",
+                        "must be left out unless the reply is JSON: this reply is %s",
                         type == NULL ? "sent in pieces" : type);
     struct strview part;
     if (!json_project(body, selection, arena, &part))

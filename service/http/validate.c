@@ -138,7 +138,7 @@ enum pv_code validate_route(struct exchange *x, struct pv_error *err)
     if (x->resource != NULL && x->client->listener->for_health && !health_has(x->resource))
         return pv_fail(err, PV_E_NOT_FOUND, "this port answers questions about health only");
     if (x->resource == NULL)
-        return pv_fail(err, PV_E_NOT_FOUND, "nothing has this path");
+        return pv_fail(err, PV_E_NOT_FOUND, "no resource has this path");
     request->template = x->resource->template;
     if (x->label == HTTP_LABEL_OPTIONS) {
         answer_options(x, x->resource->allow);

@@ -13,7 +13,7 @@ static enum pv_code take_archive(
 {
     struct ingest *intake = context;
     if (intake->limits.spool == NULL)
-        return pv_fail(err, PV_E_MEDIA_TYPE, "archives are not taken here");
+        return pv_fail(err, PV_E_MEDIA_TYPE, "archives are not accepted here");
     if (intake->spool == NULL)
         PV_TRY(spool_open(intake->limits.spool, &intake->spool, err));
     intake->kind = kind;
@@ -120,17 +120,17 @@ static enum pv_code warn_missing(const struct bundle *bundle,
     run->warnings.arena = arena;
     if (missing > 0)
         finding_number(
-            finding_add(&run->warnings, "missing_part", "parts of the rolling log are not there"),
+            finding_add(&run->warnings, "missing_part", "parts of the rolling log are missing"),
             "count", (double)missing);
     bool lacks_jobs = missing > 0 || (bundle_compacted(bundle) && run->jobs_missing);
     if (lacks_jobs && !run->compacted) {
         run->compacted = true;
         run->problem_size = (double)NAN;
-        finding_number(finding_add(&run->warnings, "compacted_log",
-                                   "parts of the log are compacted or not there, so jobs or tasks "
-                                   "are missing: the run has no problem size and no stages, and "
-                                   "predictions leave it out"),
-                       "count", 1);
+        finding_number(
+            finding_add(&run->warnings, "compacted_log",
+                        "parts of the log are compacted or missing, and so are jobs or tasks: the "
+                        "run has no problem size and no stages, and predictions leave it out"),
+            "count", 1);
     }
     if (skipped > 0)
         finding_number(

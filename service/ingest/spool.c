@@ -74,7 +74,7 @@ static enum pv_code fail_later(struct pv_error *err, const char *why)
 {
     if (err != NULL)
         err->retry_after_s = RETRY_AFTER_S;
-    return pv_fail(err, PV_E_UNAVAILABLE, "the upload cannot be taken just now: %s", why);
+    return pv_fail(err, PV_E_UNAVAILABLE, "the upload cannot be accepted just now: %s", why);
 }
 
 static enum pv_code

@@ -6,7 +6,7 @@
 
 #include "base/json_writer.h"
 #include "base/plural.h"
-#include "base/size_text.h"
+#include "base/quantity_text.h"
 #include "threads/clock.h"
 
 enum { BAR_EVERY_MS = 200, LINE_EVERY_MS = 10000, BAR_WIDTH = 24, NS_PER_MS = 1000000 };
@@ -185,18 +185,14 @@ static void put_progress(struct report *report, const struct log_progress *progr
     double seconds = (double)(now - report->begun_ns) / 1e9;
     double rate = seconds > 0 ? (double)progress->bytes / seconds : 0;
     uint64_t rest = report->bytes > progress->bytes ? report->bytes - progress->bytes : 0;
-    char done[SIZE_TEXT_MAX];
-    char all[SIZE_TEXT_MAX];
-    char speed[SIZE_TEXT_MAX];
     char left[REPORT_NUMBER] = "?";
-    size_text_bytes((double)progress->bytes, done);
-    size_text_bytes((double)report->bytes, all);
-    size_text_bytes(rate, speed);
     if (rate > 0)
         report_format_seconds((double)rest / rate, left);
     char text[512];
     (void)snprintf(text, sizeof text, "%zu of %zu file%s, %s of %s, %s/s, %s left, %zu rejected",
-                   progress->items, report->items, PLURAL(report->items), done, all, speed, left,
+                   progress->items, report->items, PLURAL(report->items),
+                   quantity_bytes((double)progress->bytes).text,
+                   quantity_bytes((double)report->bytes).text, quantity_bytes(rate).text, left,
                    report->outcomes[LOG_REJECTED]);
     if (report->bar)
         put_bar(report, progress, text);
@@ -271,9 +267,8 @@ static void put_json_totals(struct report *report, bool stopped, double seconds)
 
 static void put_text_totals(struct report *report, bool stopped, double seconds)
 {
-    char bytes[SIZE_TEXT_MAX];
+    const struct quantity_text bytes = quantity_bytes((double)report->bytes);
     char took[REPORT_NUMBER];
-    size_text_bytes((double)report->bytes, bytes);
     report_format_seconds(seconds, took);
     const char *separator = ": ";
     fprintf(report->err, "%s%s%s", report->program, report->dry_run ? " (dry run)" : "",
@@ -288,7 +283,7 @@ static void put_text_totals(struct report *report, bool stopped, double seconds)
     if (left > 0)
         fprintf(report->err, ", %zu not attempted", left);
     /* Of standard input nobody knows beforehand. */
-    fprintf(report->err, "; %s%s%s\n", report->bytes > 0 ? bytes : "",
+    fprintf(report->err, "; %s%s%s\n", report->bytes > 0 ? bytes.text : "",
             report->bytes > 0 ? " in " : "", took);
 }
 

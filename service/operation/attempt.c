@@ -272,9 +272,10 @@ static bool lacked_memory(const struct attempt *a, enum pv_code *code, struct pv
     (void)resources_refuse(account, RESOURCE_MEMORY, &why);
     pv_error_clear(err);
     if (ledger_fits_alone(account))
-        *code = pv_fail(err, PV_E_UNAVAILABLE,
-                        "there was no memory for it: others hold too much (memory_bytes_max = %zu)",
-                        max);
+        *code = pv_fail(
+            err, PV_E_UNAVAILABLE,
+            "there is not enough memory: other requests hold too much (memory_bytes_max = %zu)",
+            max);
     else
         *code = pv_fail(err, PV_E_LIMIT,
                         "it needs more memory than one team may have (three quarters of "
@@ -292,8 +293,9 @@ static void attempt_work(struct attempt *a, const struct operation_key *key)
     enum pv_code code = load_operation(a, key, &err);
     bool loaded = code == PV_OK;
     if (loaded)
-        code = has_turn ? a->kind->run(a->runner->options.context, &a->run, &result, &err)
-                        : pv_fail(&err, PV_E_CANCELLED, "told to stop before it began");
+        code = has_turn
+                   ? a->kind->run(a->runner->options.context, &a->run, &result, &err)
+                   : pv_fail(&err, PV_E_CANCELLED, "the operation was stopped before it began");
     bool starved = lacked_memory(a, &code, &err);
     if (loaded && !starved)
         count_attempt(a, decide_outcome(a, code, result, &err), &err);

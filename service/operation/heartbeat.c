@@ -120,8 +120,8 @@ static enum pv_code end_lost(struct operation_runner *runner,
     struct pv_error why = {.code = PV_OK};
     if (is_its_own(runner, row->kind))
         (void)pv_fail(&why, PV_E_LOST,
-                      "the process that did it is gone: what it had stored by then stays, and it "
-                      "can be begun again");
+                      "the process that did this is gone: what it stored until then stays, and the "
+                      "operation can be started again");
     else
         (void)pv_fail(&why, PV_E_ABANDONED, "%lld attempt%s ended with the process that made %s",
                       (long long)row->losses + 1, PLURAL(row->losses + 1),

@@ -147,8 +147,7 @@ resources_refuse(const struct ledger_account *account, enum resource resource, s
         return pv_fail(err, PV_E_QUOTA,
                        "the team holds its share of the %s, and others hold some, too (%s = %zu)",
                        rows[resource].what, rows[resource].setting, max);
-    return pv_fail(err, PV_E_UNAVAILABLE,
-                   "as much of the %s is held as may be held just now (%s = %zu)",
+    return pv_fail(err, PV_E_UNAVAILABLE, "the %s is used up for the moment (%s = %zu)",
                    rows[resource].what, rows[resource].setting, max);
 }
 

@@ -11,7 +11,7 @@ from test_advice_spark import run_of
 from test_bottlenecks import MIB, log_with, store
 
 PREDICTION = re.compile(r"provisor: nightly-etl: (?P<n>\d+) executors? of 2 cores (?:is|are) predicted to take (?P<s>[\d.]+) s \((?P<lower>[\d.]+) to (?P<upper>[\d.]+) s with "
-                        r"(?P<confidence>[\d.]+) % confidence\)\. The deadline of (?P<deadline>[\d.]+) s is met with a probability of (?P<probability>less than 0\.1|[\d.]+) %; "
+                        r"(?P<confidence>[\d.]+) % confidence\)\. The deadline of (?P<deadline>[\d.]+) s is met with a probability of (?P<probability>(?:less|more) than [\d.]+|[\d.]+) %; "
                         r"(?P=confidence) % is required\.")
 REMEDY = re.compile(r"(?:It takes at least (?P<least>\d+) executors? of 2 cores to meet the deadline|No number of executors up to \d+ meets the deadline) with a probability of [\d.]+ %\. "
                     r"The shortest deadline that (?:up to )?\d+ executors? meets? is (?P<shortest>[\d.]+) s\.")

@@ -85,7 +85,7 @@ def test_memory_that_is_not_used_is_saved_and_priced(client, name):
     assert memory["container_bytes"] == 4505 * MIB and memory["container_bytes_per_core"] == 4505 * MIB // 2
     assert memory["machine_class"] == "general_purpose"
     said = next(r for r in advice["reasons"] if r["code"] == "memory")
-    assert said["message"] == ("The executors of 5 runs of at least this size used at most 2 GiB of heap: 4 GiB are recommended instead of 8. "
+    assert said["message"] == ("The executors of 5 runs of at least this size used at most 2.0 GiB of heap: 4.0 GiB are recommended instead of 8.0 GiB. "
                                "A cut leaves a margin of at least 20 % and at least one half.")
     assert said["evidence"]["needed_bytes"] == 2 * GIB and said["evidence"]["runs"] == 5
     assert memory["change_bytes"] == (memory["container_bytes"] - memory["ran_with"]["container_bytes"]) * executors

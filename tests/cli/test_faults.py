@@ -172,9 +172,9 @@ def test_a_token_is_in_no_words(make_cli):
 @pytest.mark.parametrize("words, said", [
     (("gaet",), "did you mean `provisor gate`?"), (("gate", "--dedline", "5s"), "did you mean --deadline?"),
     (("gate", "x", "--deadline", "soon"), "--deadline: 'soon' is not a time"), (("advise", "x", "-o", "jsn"), "did you mean json?"),
-    (("advise", "x", "-o", "json", "-o", "yaml"), "only one form"), (("advise",), "which application?"),
+    (("advise", "x", "-o", "json", "-o", "yaml"), "only one form"), (("advise",), "the application is missing"),
     (("advise", "x", "--enforce", "spark"), "is not KEY=VALUE"), (("advise", "x", "--request", "nowhere.json"), "nowhere.json cannot be read"),
-    (("submit", "x"), "which command?"), (("submit", "x", "--", "echo", "1"), "no word of the command is spark-submit")])
+    (("submit", "x"), "the command is missing"), (("submit", "x", "--", "echo", "1"), "no word of the command is spark-submit")])
 def test_a_wrong_command_line(make_cli, words, said):
     result = make_cli("http://127.0.0.1:9")(*words, status=2)
     assert said in result.err and result.out == ""

@@ -106,7 +106,7 @@ CLI_ROOMS = {
     "cli/input": (set(), {"cli/failure.h"}, CLI_POSIX | {"jansson.h", "yaml.h"}),
     "cli/settings": ({"cli/arguments"}, {"cli/failure.h"}, CLI_POSIX | {"ini.h", "sys/file.h"}),
     "cli/output": ({"cli/arguments", "cli/terminal"}, {"cli/failure.h"}, CLI_POSIX | {"jansson.h", "yaml.h"}),
-    "cli/remote": ({"cli/http", "cli/output", "cli/settings"}, {"cli/failure.h"}, CLI_POSIX | {"curl/curl.h", "jansson.h"}),
+    "cli/remote": ({"cli/arguments", "cli/http", "cli/input", "cli/output", "cli/settings"}, {"cli/failure.h"}, CLI_POSIX | {"curl/curl.h", "jansson.h"}),
     "cli/sources": ({"cli/http"}, {"cli/failure.h"}, CLI_POSIX | {"curl/curl.h", "expat.h", "ini.h", "jansson.h"}),
     "cli/ingest": ({"cli/http", "cli/output", "cli/remote", "cli/settings", "cli/sources", "cli/terminal"}, {"cli/failure.h"},
                    CLI_POSIX | {"jansson.h", "sys/file.h", "sys/inotify.h"}),

@@ -88,10 +88,10 @@ static bool write_team(struct invocation *invocation, const json_t *reply)
     static const struct column models[] = {{"model", "model", CELL_TEXT, NULL}, ACCURACY_COLUMNS};
     static const struct column overall[] = {ACCURACY_COLUMNS};
     static const struct column calibration[] = {
-        {"predicted from", "probability_from", CELL_SHARE, NULL},
-        {"to", "probability_to", CELL_SHARE, NULL},
+        {"predicted from", "probability_from", CELL_PROBABILITY, NULL},
+        {"to", "probability_to", CELL_PROBABILITY, NULL},
         {"runs", "count", CELL_COUNT, NULL},
-        {"predicted", "predicted_probability", CELL_SHARE, NULL},
+        {"predicted", "predicted_probability", CELL_PROBABILITY, NULL},
         {"in time", "observed_rate", CELL_SHARE, NULL},
     };
     json_t *tenths = calibration_rows(reply);

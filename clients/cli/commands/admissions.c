@@ -123,8 +123,9 @@ send_admission(struct invocation *invocation, const json_t *body, struct remote_
     char key[270];
     const char *asked = argument_text(invocation->arguments, "idempotency-key");
     if (asked != NULL && (strlen(asked) > 250 || strpbrk(asked, "\"\\\r\n") != NULL))
-        return fail(&invocation->failure, EXIT_USAGE,
-                    "--idempotency-key is at most 250 characters without quotes and backslashes");
+        return fail(
+            &invocation->failure, EXIT_USAGE,
+            "--idempotency-key must be at most 250 characters without quotes and backslashes");
     char made[37];
     clock_uuid7(made);
     (void)snprintf(key, sizeof key, "\"%.250s\"", asked == NULL ? made : asked);

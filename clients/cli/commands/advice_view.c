@@ -1,9 +1,14 @@
 #include "cli/commands/advice_view.h"
 
 #include <math.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
-#include "base/size_text.h"
+#include "base/quantity_text.h"
+
+/* Reasons on the first screen. */
+enum { REASONS_FIRST = 3 };
 
 static const char *plural(double n, const char *one, const char *many)
 {
@@ -25,87 +30,190 @@ enum style advice_style(const json_t *advice)
     return styles[question_status(advice)];
 }
 
-void advice_headline(const json_t *advice, char *out, size_t room)
+/* "1 executor with 4 cores", "7 executors with 1 core each" */
+static void describe_executors(const json_t *advice, char *out, size_t room)
 {
-    char deadline[CELL_TEXT_MAX];
-    char chance[CELL_TEXT_MAX];
-    char duration[CELL_TEXT_MAX];
     double executors = json_number_at(advice, "recommendation.executors", 0);
     double cores = json_number_at(advice, "recommendation.cores_per_executor", 0);
-    bool has_deadline = json_is_number(json_object_get(advice, "deadline_s"));
-    cell(advice, "deadline_s", CELL_SECONDS, deadline);
-    cell(advice, "recommendation.deadline_probability", CELL_SHARE, chance);
-    bool nearly_certain = chance[0] == '>';
-    cell(advice, "recommendation.predicted_duration_s", CELL_SECONDS, duration);
-    char who[96];
-    (void)snprintf(who, sizeof who, "%.0f %s with %.0f %s each", executors,
+    (void)snprintf(out, room, "%.0f %s with %.0f %s%s", executors,
                    plural(executors, "executor", "executors"), cores,
-                   plural(cores, "core", "cores"));
+                   plural(cores, "core", "cores"), plural(executors, "", " each"));
+}
+
+void advice_headline(const json_t *advice, char *out, size_t room)
+{
+    char deadline[CELL_TEXT_MAX], chance[CELL_TEXT_MAX], duration[CELL_TEXT_MAX];
+    bool has_deadline = json_is_number(json_object_get(advice, "deadline_s"));
+    bool is_one = json_number_at(advice, "recommendation.executors", 0) == 1;
+    char who[96];
+    cell(advice, "deadline_s", CELL_SECONDS, deadline);
+    cell(advice, "recommendation.deadline_probability", CELL_PROBABILITY, chance);
+    cell(advice, "recommendation.predicted_duration_s", CELL_SECONDS, duration);
+    describe_executors(advice, who, sizeof who);
     enum exit_status status = question_status(advice);
     if (status == EXIT_TOO_LITTLE_HISTORY)
         (void)snprintf(out, room, "The history does not allow an answer: %s",
                        json_text_at(advice, "reasons.0.message", "there are too few runs."));
     else if (!has_deadline)
         (void)snprintf(out, room, "%s: %s predicted.", who, duration);
-    else if (status == EXIT_DONE)
-        (void)snprintf(out, room, "%s meet the deadline of %s with a probability of %s%s.", who,
-                       deadline, nearly_certain ? "more than" : "",
-                       nearly_certain ? chance + 1 : chance);
-    else if (status == EXIT_LOW_CONFIDENCE)
-        (void)snprintf(out, room, "%s meet the deadline of %s with a probability of only %s.", who,
-                       deadline, chance);
+    else if (status == EXIT_DONE || status == EXIT_LOW_CONFIDENCE)
+        (void)snprintf(out, room, "%s %s the deadline of %s with a probability of %s%s.", who,
+                       is_one ? "meets" : "meet", deadline,
+                       status == EXIT_DONE || strncmp(chance, "less", 4) == 0 ? "" : "only ",
+                       chance);
     else
         (void)snprintf(out, room,
                        "No allowed number of executors is predicted to meet the deadline of %s: "
-                       "the best, %s, take %s.",
-                       deadline, who, duration);
+                       "the best, %s, %s %s.",
+                       deadline, who, is_one ? "takes" : "take", duration);
 }
 
 /* --- the numbers --- */
 
-struct figure {
-    const char *name;
-    const char *last;    /* of last_run; NULL: it has none */
-    const char *advised; /* of the advice */
-    enum cell_kind kind;
+/* The table of the first screen: what ran last and what is advised. "" is an empty cell. */
+struct row {
+    char name[48];
+    char last[QUANTITY_TEXT_MAX];
+    char advised[QUANTITY_TEXT_MAX];
+    const char *note; /* follows the advised cell; or NULL */
 };
+
+enum { ROWS_MAX = 10, NAME_WIDTH = 20, CELL_WIDTH = 14 };
+
+struct rows {
+    struct row items[ROWS_MAX];
+    size_t n;
+};
+
+static struct row *add_row(struct rows *rows,
+                           const char *name,
+                           struct quantity_text last,
+                           struct quantity_text advised)
+{
+    struct row *row = &rows->items[rows->n++];
+    row->note = NULL;
+    (void)snprintf(row->name, sizeof row->name, "%s", name);
+    (void)snprintf(row->last, sizeof row->last, "%s", last.text);
+    (void)snprintf(row->advised, sizeof row->advised, "%s", advised.text);
+    return row;
+}
+
+static const struct quantity_text no_text = {""};
+static const struct quantity_text unknown_text = {"-"};
+
+typedef struct quantity_text written(double value);
+
+/* A number of the advice; "-" if it has none. */
+static struct quantity_text number_text(const json_t *advice, const char *path, written *write)
+{
+    const json_t *value = json_at(advice, path);
+    return json_is_number(value) ? write(json_number_value(value)) : unknown_text;
+}
+
+/* "50.5 GiB" without its blocks. */
+static struct quantity_text size_alone(double size, const char *measure)
+{
+    struct quantity_text made = quantity_problem_size(size, measure);
+    char *blocks = strstr(made.text, " in ");
+    if (blocks != NULL)
+        *blocks = '\0';
+    return made;
+}
+
+static void add_sizes(struct rows *rows, const json_t *advice)
+{
+    double asked = json_number_at(advice, "problem_size", 0);
+    double last = json_number_at(advice, "last_run.problem_size", asked);
+    const char *measure = json_text_at(advice, "problem_size_measured_by", NULL);
+    if (last != asked)
+        (void)add_row(rows, "problem size", size_alone(last, measure), size_alone(asked, measure));
+}
+
+/* What the last run took was recorded; the same executors by the model are compared with the
+ * prediction. */
+static void add_durations(struct rows *rows, const json_t *advice)
+{
+    bool has_last = json_is_object(json_object_get(advice, "last_run"));
+    double asked = json_number_at(advice, "problem_size", 0);
+    bool same_size = json_number_at(advice, "last_run.problem_size", asked) == asked;
+    add_row(rows, "duration", number_text(advice, "last_run.duration_s", quantity_duration),
+            number_text(advice, "recommendation.predicted_duration_s", quantity_duration))
+        ->note = "predicted";
+    if (has_last)
+        (void)add_row(rows, same_size ? "  same by the model" : "  this size, by the model",
+                      number_text(advice, "last_run.predicted_duration_s", quantity_duration),
+                      no_text);
+}
+
+static void add_interval(struct rows *rows, const json_t *advice)
+{
+    char name[48];
+    if (!json_is_array(json_at(advice, "recommendation.interval_s")))
+        return;
+    (void)snprintf(name, sizeof name, "%.32s interval",
+                   quantity_share(json_number_at(advice, "confidence", 0)).text);
+    (void)add_row(
+        rows, name, unknown_text,
+        quantity_interval(json_number_at(advice, "recommendation.interval_s.0", (double)NAN),
+                          json_number_at(advice, "recommendation.interval_s.1", (double)NAN)));
+    if (json_is_number(json_object_get(advice, "deadline_s")))
+        (void)add_row(
+            rows, "probability", unknown_text,
+            number_text(advice, "recommendation.deadline_probability", quantity_probability));
+}
+
+static struct quantity_text cost_text(const json_t *advice, const char *path)
+{
+    const json_t *cost = json_at(advice, path);
+    return json_is_number(cost) ? quantity_cost(json_number_value(cost),
+                                                json_text_at(advice, "pricing.currency", NULL))
+                                : unknown_text;
+}
+
+/* Both are predicted, so that like is compared with like. */
+static void add_cost(struct rows *rows, const json_t *advice)
+{
+    const char *currency = json_text_at(advice, "pricing.currency", NULL);
+    if (json_is_number(json_at(advice, "recommendation.cost")))
+        (void)add_row(rows, currency == NULL ? "cost, in the price's currency" : "predicted cost",
+                      cost_text(advice, "last_run.cost"), cost_text(advice, "recommendation.cost"));
+}
+
+static int width_of(const struct rows *rows, size_t offset, int least)
+{
+    for (size_t i = 0; i < rows->n; i++) {
+        int n = (int)strlen((const char *)&rows->items[i] + offset);
+        least = n > least ? n : least;
+    }
+    return least;
+}
 
 static void write_figures(FILE *out, const struct terminal *terminal, const json_t *advice)
 {
-    static const struct figure figures[] = {
-        {"executors", "last_run.executors", "recommendation.executors", CELL_COUNT},
-        {"cores per executor", "last_run.cores_per_executor", "recommendation.cores_per_executor",
-         CELL_COUNT},
-        {"predicted duration", "last_run.predicted_duration_s",
-         "recommendation.predicted_duration_s", CELL_SECONDS},
-        {"cost", "last_run.cost", "recommendation.cost", CELL_NUMBER}};
+    struct rows rows = {.n = 0};
     bool has_last = json_is_object(json_object_get(advice, "last_run"));
-    char last[CELL_TEXT_MAX];
-    char advised[CELL_TEXT_MAX];
-    fprintf(out, "\n%s%-20s%14s%14s%s\n", style_begin(terminal->color_out, STYLE_BOLD), "",
-            has_last ? "last run" : "", "advised", style_end(terminal->color_out));
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
-        if (json_at(advice, figures[i].advised) == NULL ||
-            json_is_null(json_at(advice, figures[i].advised)))
-            continue;
-        cell(advice, figures[i].last, figures[i].kind, last);
-        cell(advice, figures[i].advised, figures[i].kind, advised);
-        fprintf(out, "%-20s%14s%14s\n", figures[i].name, has_last ? last : "", advised);
+    add_sizes(&rows, advice);
+    (void)add_row(&rows, "executors", number_text(advice, "last_run.executors", quantity_count),
+                  number_text(advice, "recommendation.executors", quantity_count));
+    (void)add_row(&rows, "cores per executor",
+                  number_text(advice, "last_run.cores_per_executor", quantity_count),
+                  number_text(advice, "recommendation.cores_per_executor", quantity_count));
+    add_durations(&rows, advice);
+    add_interval(&rows, advice);
+    add_cost(&rows, advice);
+    int name = width_of(&rows, offsetof(struct row, name), NAME_WIDTH);
+    int last = has_last ? width_of(&rows, offsetof(struct row, last), CELL_WIDTH - 2) + 2 : 0;
+    int advised = width_of(&rows, offsetof(struct row, advised), CELL_WIDTH - 2) + 2;
+    fprintf(out, "\n%s%-*s%*s%*s%s\n", style_begin(terminal->color_out, STYLE_BOLD), name, "", last,
+            has_last ? "last run" : "", advised, "advised", style_end(terminal->color_out));
+    for (size_t i = 0; i < rows.n; i++) {
+        const struct row *row = &rows.items[i];
+        fprintf(out, "%-*s%*s", name, row->name, last, has_last ? row->last : "");
+        if (row->advised[0] != '\0')
+            fprintf(out, "%*s%s%s", advised, row->advised, row->note == NULL ? "" : " ",
+                    row->note == NULL ? "" : row->note);
+        fputc('\n', out);
     }
-}
-
-static void write_interval(FILE *out, const json_t *advice)
-{
-    char low[CELL_TEXT_MAX];
-    char high[CELL_TEXT_MAX];
-    char confidence[CELL_TEXT_MAX];
-    if (!json_is_array(json_at(advice, "recommendation.interval_s")))
-        return;
-    cell(advice, "recommendation.interval_s.0", CELL_SECONDS, low);
-    cell(advice, "recommendation.interval_s.1", CELL_SECONDS, high);
-    cell(advice, "confidence", CELL_SHARE, confidence);
-    fprintf(out, "%-20s%s to %s, with %s\n", "interval", low,
-            strcmp(high, "-") == 0 ? "any time" : high, confidence);
 }
 
 static void write_model(FILE *out, const json_t *advice)
@@ -117,8 +225,12 @@ static void write_model(FILE *out, const json_t *advice)
         return;
     cell(advice, "model.loo_mape_percent", CELL_PERCENT, error);
     cell(advice, "model.kind", CELL_TEXT, kind);
-    fprintf(out, "%-20s%s of %.0f %s, mean error %s%s\n", "based on", kind, runs,
-            plural(runs, "run", "runs"), error,
+    fprintf(out, "based on: %.0f %s", runs, plural(runs, "run", "runs"));
+    if (strcmp(kind, "replay") == 0)
+        fputs(" replayed", out);
+    else
+        fprintf(out, ", model %s", kind);
+    fprintf(out, ", mean error %s%s\n", strcmp(error, "-") == 0 ? "unknown" : error,
             json_true_at(advice, "model.extrapolation") ? ", extrapolated" : "");
 }
 
@@ -145,13 +257,14 @@ static void write_changes(FILE *out, const struct terminal *terminal, const json
 /* What executors that come and go would make of it, beside a fixed number. */
 static void write_autoscaling(FILE *out, const struct terminal *terminal, const json_t *advice)
 {
-    static const struct column columns[] = {{"allocation", "allocation", CELL_TEXT, NULL},
-                                            {"takes", "predicted_duration_s", CELL_SECONDS, NULL},
-                                            {"in time", "deadline_probability", CELL_SHARE, NULL},
-                                            {"executor time", "executor_s", CELL_SECONDS, NULL},
-                                            {"executors", "mean_executors", CELL_NUMBER, NULL},
-                                            {"at most", "peak_executors", CELL_COUNT, NULL},
-                                            {"cost", "cost", CELL_NUMBER, NULL}};
+    static const struct column columns[] = {
+        {"allocation", "allocation", CELL_TEXT, NULL},
+        {"takes", "predicted_duration_s", CELL_SECONDS, NULL},
+        {"in time", "deadline_probability", CELL_PROBABILITY, NULL},
+        {"executor time", "executor_s", CELL_SECONDS, NULL},
+        {"executors", "mean_executors", CELL_NUMBER, NULL},
+        {"at most", "peak_executors", CELL_COUNT, NULL},
+        {"cost", "cost", CELL_NUMBER, NULL}};
     const json_t *cases = json_at(advice, "autoscaling.cases");
     if (json_array_size(cases) == 0)
         return;
@@ -177,22 +290,21 @@ static void write_memory(FILE *out, const struct terminal *terminal, const json_
 }
 
 /* In the unit that was asked: "2 GiB in 16 blocks". */
-static void describe_size(const struct answer *answer, char out[SIZE_TEXT_MAX])
+static struct quantity_text describe_size(const struct answer *answer)
 {
     double size = json_number_at(answer->advice, "problem_size", -1);
+    const char *measure = json_text_at(answer->advice, "problem_size_measured_by", NULL);
     const char *asked = answer->bytes_asked;
-    if (size < 0) {
-        (void)snprintf(out, SIZE_TEXT_MAX, "-");
-        return;
-    }
-    size_text_problem(size, json_text_at(answer->advice, "problem_size_measured_by", NULL), out);
+    struct quantity_text made = quantity_problem_size(size, measure);
+    if (size < 0)
+        return unknown_text;
     if (asked == NULL)
-        return;
+        return made;
     int digits = (int)strspn(asked, "0123456789.");
-    char blocks[SIZE_TEXT_MAX];
-    size_text_problem(size, "input_blocks", blocks);
-    (void)snprintf(out, SIZE_TEXT_MAX, "%.*s %.8s%.40s", digits < 24 ? digits : 24, asked,
-                   asked + digits, strstr(blocks, " in "));
+    struct quantity_text blocks = quantity_problem_size(size, "input_blocks");
+    (void)snprintf(made.text, sizeof made.text, "%.*s %.8s%.20s", digits < 16 ? digits : 16, asked,
+                   asked + digits, strstr(blocks.text, " in "));
+    return made;
 }
 
 static void write_data_needed(FILE *out, const struct terminal *terminal, const json_t *advice)
@@ -209,49 +321,85 @@ static void write_data_needed(FILE *out, const struct terminal *terminal, const 
     const json_t *suggested = json_object_get(needed, "suggested");
     for (size_t i = 0; i < json_array_size(suggested); i++) {
         const json_t *item = json_array_get(suggested, i);
-        char size[SIZE_TEXT_MAX];
-        size_text_problem(json_number_at(item, "problem_size", 0),
-                          json_text_at(advice, "problem_size_measured_by", NULL), size);
-        fprintf(out, "  - problem size %s on %.0f executors\n", size,
-                json_number_at(item, "executors", 0));
+        double executors = json_number_at(item, "executors", 0);
+        fprintf(out, "  - problem size %s on %.0f %s\n",
+                quantity_problem_size(json_number_at(item, "problem_size", 0),
+                                      json_text_at(advice, "problem_size_measured_by", NULL))
+                    .text,
+                executors, plural(executors, "executor", "executors"));
     }
 }
 
 static void write_remedies(FILE *out, const json_t *advice)
 {
-    static const struct figure remedies[] = {
-        {"a deadline of", NULL, "remedies.deadline_s", CELL_SECONDS},
-        {"up to this many executors:", NULL, "remedies.max_executors", CELL_COUNT},
-        {"a cost of up to", NULL, "remedies.max_cost", CELL_NUMBER},
-        {"this many cores in all:", NULL, "remedies.min_total_cores", CELL_COUNT}};
+    static const struct {
+        const char *name, *path;
+        enum cell_kind kind;
+    } remedies[] = {{"up to this many executors:", "remedies.max_executors", CELL_COUNT},
+                    {"this many cores in all:", "remedies.min_total_cores", CELL_COUNT}};
+    const char *heading = "\nTo meet the deadline, allow:\n";
     char value[CELL_TEXT_MAX];
-    bool any = false;
-    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++) {
-        const json_t *found = json_at(advice, remedies[i].advised);
-        if (found == NULL || json_is_null(found))
-            continue;
-        cell_for_people(found, remedies[i].kind, value);
-        fprintf(out, "%s  - %s %s\n", any ? "" : "\nTo meet the deadline, allow:\n",
-                remedies[i].name, value);
-        any = true;
+    if (json_is_number(json_at(advice, "remedies.deadline_s"))) {
+        fprintf(out, "%s  - a deadline of %s\n", heading,
+                number_text(advice, "remedies.deadline_s", quantity_duration_at_least).text);
+        heading = "";
     }
+    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++) {
+        if (!json_is_number(json_at(advice, remedies[i].path)))
+            continue;
+        cell(advice, remedies[i].path, remedies[i].kind, value);
+        fprintf(out, "%s  - %s %s\n", heading, remedies[i].name, value);
+        heading = "";
+    }
+    if (json_is_number(json_at(advice, "remedies.max_cost")))
+        fprintf(out, "%s  - a cost of up to %s\n", heading,
+                cost_text(advice, "remedies.max_cost").text);
 }
 
-static void write_findings(FILE *out,
-                           const struct terminal *terminal,
-                           const json_t *findings,
-                           const char *heading,
-                           enum style style)
+static void write_findings(
+    FILE *out, const struct terminal *terminal, const json_t *findings, size_t first, size_t most)
 {
-    if (json_array_size(findings) == 0)
-        return;
-    fprintf(out, "\n%s%s%s\n", style_begin(terminal->color_out, style), heading,
-            style_end(terminal->color_out));
-    for (size_t i = 0; i < json_array_size(findings); i++) {
+    size_t n = json_array_size(findings);
+    most = most < n - first ? most : n - first;
+    for (size_t i = first; i < first + most; i++) {
         char text[CELL_TEXT_MAX];
         (void)snprintf(text, sizeof text, "- %s",
                        json_text_at(json_array_get(findings, i), "message", ""));
         table_write_wrapped(out, terminal, 2, text);
+    }
+    n -= first + most;
+    if (n > 0)
+        fprintf(out, "  %zu more %s: --why\n", n, n == 1 ? "reason" : "reasons");
+}
+
+static void
+write_heading(FILE *out, const struct terminal *terminal, const char *heading, enum style style)
+{
+    fprintf(out, "\n%s%s%s\n", style_begin(terminal->color_out, style), heading,
+            style_end(terminal->color_out));
+}
+
+/* Does the headline say what the first reason says? */
+static bool headline_has_reason(const json_t *advice)
+{
+    return question_status(advice) == EXIT_TOO_LITTLE_HISTORY ||
+           strcmp(json_text_at(advice, "reasons.0.code", ""), "deadline_met") == 0;
+}
+
+/* The service puts the reasons that decide first. */
+static void
+write_reasons(FILE *out, const struct terminal *terminal, const json_t *advice, bool all)
+{
+    const json_t *warnings = json_object_get(advice, "warnings");
+    const json_t *reasons = json_object_get(advice, "reasons");
+    if (json_array_size(warnings) > 0) {
+        write_heading(out, terminal, "Warnings", STYLE_WARNING);
+        write_findings(out, terminal, warnings, 0, SIZE_MAX);
+    }
+    size_t first = headline_has_reason(advice) ? 1 : 0;
+    if (json_array_size(reasons) > first) {
+        write_heading(out, terminal, "Why", STYLE_BOLD);
+        write_findings(out, terminal, reasons, first, all ? SIZE_MAX : REASONS_FIRST);
     }
 }
 
@@ -260,9 +408,9 @@ static void write_stands(FILE *out, const struct terminal *terminal, const struc
     char text[CELL_TEXT_MAX];
     (void)snprintf(text, sizeof text,
                    "The executors stay as in the last run: another number would have changed the "
-                   "duration by %.1f %% and "
-                   "the cost by %.1f %%, which is within the tolerance.",
-                   100 * answer->kept_duration_change, 100 * answer->kept_cost_change);
+                   "duration by %s and the cost by %s, which is within the tolerance.",
+                   quantity_share(answer->kept_duration_change).text,
+                   quantity_share(answer->kept_cost_change).text);
     fputc('\n', out);
     table_write_wrapped(out, terminal, 0, text);
 }
@@ -271,15 +419,13 @@ static void write_verdict(FILE *out, const struct terminal *terminal, const stru
 {
     const json_t *advice = answer->advice;
     char text[CELL_TEXT_MAX];
-    char size[SIZE_TEXT_MAX];
     char application[CELL_TEXT_MAX];
-    describe_size(answer, size);
     cell(advice, "application", CELL_TEXT, application);
     cell(advice, "verdict", CELL_TEXT, text);
     bool named = json_is_string(json_object_get(advice, "application"));
-    fprintf(out, "%s, problem size %s: %s%s%s\n", named ? application : "The profile", size,
-            style_begin(terminal->color_out, advice_style(advice)), text,
-            style_end(terminal->color_out));
+    fprintf(out, "%s, problem size %s: %s%s%s\n", named ? application : "The profile",
+            describe_size(answer).text, style_begin(terminal->color_out, advice_style(advice)),
+            text, style_end(terminal->color_out));
     advice_headline(advice, text, sizeof text);
     table_write_wrapped(out, terminal, 0, text);
 }
@@ -294,7 +440,6 @@ void advice_view_write(FILE *out,
         write_verdict(out, terminal, answer);
     if (json_is_object(json_object_get(advice, "recommendation"))) {
         write_figures(out, terminal, advice);
-        write_interval(out, advice);
         write_model(out, advice);
     }
     if (answer->stands)
@@ -304,7 +449,5 @@ void advice_view_write(FILE *out,
     write_changes(out, terminal, advice);
     write_autoscaling(out, terminal, advice);
     write_memory(out, terminal, advice);
-    write_findings(out, terminal, json_object_get(advice, "warnings"), "Warnings", STYLE_WARNING);
-    if ((parts & ADVICE_WHY) != 0)
-        write_findings(out, terminal, json_object_get(advice, "reasons"), "Why", STYLE_BOLD);
+    write_reasons(out, terminal, advice, (parts & ADVICE_WHY) != 0);
 }

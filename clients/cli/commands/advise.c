@@ -9,7 +9,7 @@ static const struct option_spec options[] = {
      "The same as --output; of advice also spark-submit, spark-defaults, k8s, "
      "k8s-apache, databricks, emr and emr-serverless, as the next step reads it.",
      true},
-    {"why", 'w', OPTION_FLAG, NULL, "Add the reasons to the table.", false},
+    {"why", 'w', OPTION_FLAG, NULL, "Show all reasons, not only the first three.", false},
     {"dry-run", 'n', OPTION_FLAG, NULL, "Store nothing; a token that may only read is enough.",
      false},
     {NULL, 0, OPTION_FLAG, NULL, NULL, false}};
@@ -33,7 +33,7 @@ static const struct column csv_columns[] = {
     {"predicted duration", "recommendation.predicted_duration_s", CELL_SECONDS, NULL},
     {"at least", "recommendation.interval_s.0", CELL_SECONDS, NULL},
     {"at most", "recommendation.interval_s.1", CELL_SECONDS, NULL},
-    {"probability", "recommendation.deadline_probability", CELL_SHARE, NULL},
+    {"probability", "recommendation.deadline_probability", CELL_PROBABILITY, NULL},
     {"cost", "recommendation.cost", CELL_NUMBER, NULL}};
 
 static bool write_rendered(struct advise *advise, FILE *out, enum output_form form)
@@ -81,7 +81,7 @@ static bool write_advice(FILE *out,
     case FORM_COUNT:
         break;
     }
-    return fail(failure, EXIT_USAGE, "advice has no such form");
+    return fail(failure, EXIT_USAGE, "advice cannot be written in this form");
 }
 
 static bool advise_with(struct advise *advise)

@@ -91,7 +91,7 @@ static int run_show(struct invocation *invocation)
         {"  executors", "last_advice.executors", CELL_COUNT, NULL},
         {"  predicted", "last_advice.predicted_duration_s", CELL_SECONDS, NULL},
         {"  deadline", "last_advice.deadline_s", CELL_SECONDS, NULL},
-        {"  in time", "last_advice.deadline_probability", CELL_SHARE, NULL},
+        {"  in time", "last_advice.deadline_probability", CELL_PROBABILITY, NULL},
     };
     static const struct remote_parameter query[] = {{"include", "last_run,last_advice"},
                                                     {NULL, NULL}};

@@ -103,7 +103,7 @@ static bool write_answers(struct invocation *invocation, const json_t *reply)
         {"begins", "release_s", CELL_SECONDS, NULL},
         {"ends at", "completion_s", CELL_SECONDS, NULL},
         {"met with all", "met", CELL_VERDICT, style_of_yes},
-        {"in time", "recommendation.deadline_probability", CELL_SHARE, NULL},
+        {"in time", "recommendation.deadline_probability", CELL_PROBABILITY, NULL},
         {"advice", "id", CELL_ID, NULL},
     };
     static const struct column together[] = {

@@ -17,7 +17,7 @@ static const struct column columns[] = {
     {"price book", "price_book", CELL_TEXT, NULL},
     {"slots", "slots", CELL_COUNT, NULL},
     {"slot", "slot_s", CELL_SECONDS, NULL},
-    {"unreachable", "unreachable_probability", CELL_SHARE, NULL},
+    {"unreachable", "unreachable_probability", CELL_PROBABILITY, NULL},
     {"in, a second", "ingress_bytes_per_s", CELL_BYTES, NULL},
     {"out, a second", "egress_bytes_per_s", CELL_BYTES, NULL},
     {"updated", "updated_at", CELL_INSTANT, NULL},

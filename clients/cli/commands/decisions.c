@@ -85,7 +85,7 @@ static bool read_reply(struct invocation *invocation,
         const char *stop = feed == NULL ? end : feed;
         if (!take_line(replayed, json_loadb(at, (size_t)(stop - at), 0, NULL)))
             return fail(&invocation->failure, EXIT_FAILED,
-                        "the reply has a line that is no decision: %.60s", at);
+                        "the reply has a line that is not a decision: %.60s", at);
         at = stop + 1;
     }
     return json_object_get(replayed->all, "summary") != NULL ||

@@ -1,6 +1,8 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity_text.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/invocation.h"
 #include "cli/commands/query.h"
@@ -43,20 +45,18 @@ static void bottleneck_words(const char *kind, char *out, size_t room)
 static void
 write_heading(FILE *out, const struct terminal *terminal, size_t number, const json_t *item)
 {
-    char lost[32] = "unknown";
-    char percent[32] = "";
-    double seconds = json_number_at(item, "lost_s", -1);
+    char percent[2 * QUANTITY_TEXT_MAX] = "";
+    double seconds = json_number_at(item, "lost_s", (double)NAN);
     double share = json_number_at(item, "lost_percent", -1);
     const char *stage = json_text_at(item, "stage_name", NULL);
     double id = json_number_at(item, "stage_id", -1);
-    if (seconds >= 0)
-        cell_seconds(seconds, lost, sizeof lost);
     if (share >= 0)
-        (void)snprintf(percent, sizeof percent, " (%.0f %%)", share);
+        (void)snprintf(percent, sizeof percent, " (%s)", quantity_percent(share).text);
     char heading[512];
     char kind[64];
     bottleneck_words(json_text_at(item, "kind", ""), kind, sizeof kind);
-    int at = snprintf(heading, sizeof heading, "%zu. %s%s lost to %s", number, lost, percent, kind);
+    int at = snprintf(heading, sizeof heading, "%zu. %s%s lost to %s", number,
+                      quantity_duration(seconds).text, percent, kind);
     if (id >= 0 && at > 0 && (size_t)at < sizeof heading)
         (void)snprintf(heading + at, sizeof heading - (size_t)at, " in stage %.0f%s%s", id,
                        stage == NULL ? "" : ", ", stage == NULL ? "" : stage);
@@ -196,12 +196,12 @@ static bool write_diagnosis(FILE *out,
     bool people = form == FORM_TABLE;
     json_t *rows = slice_rows(slices);
     char title[160];
-    char took[32];
-    char causes[64];
-    cell_seconds(json_number_at(reply, "bottlenecks.duration_s", 0), took, sizeof took);
+    char causes[2 * QUANTITY_TEXT_MAX];
     (void)snprintf(title, sizeof title, "Bottlenecks of run %s, which took %s",
-                   json_text_at(reply, "bottlenecks.run_id", "-"), took);
-    (void)snprintf(causes, sizeof causes, "At size %g", json_number_at(largest, "problem_size", 0));
+                   json_text_at(reply, "bottlenecks.run_id", "-"),
+                   quantity_duration(json_number_at(reply, "bottlenecks.duration_s", 0)).text);
+    (void)snprintf(causes, sizeof causes, "At size %s",
+                   quantity_digits(json_number_at(largest, "problem_size", 0), CELL_DIGITS).text);
     const struct section sections[] = {
         {.title = title,
          .value = items,

@@ -12,6 +12,7 @@ static const struct option_spec options[] = {
      true},
     {"dry-run", 'n', OPTION_FLAG, NULL, "Store no advice; a token that may only read is enough.",
      false},
+    {"why", 'w', OPTION_FLAG, NULL, "Show all reasons, not only the first three.", false},
     {NULL, 0, OPTION_FLAG, NULL, NULL, false}};
 static const struct option_group group = {"Options", options};
 
@@ -32,7 +33,8 @@ static enum style outcome_style(enum gate_outcome outcome)
     return styles[outcome];
 }
 
-static void write_people(FILE *out, const struct terminal *terminal, const struct gate *gate)
+static void
+write_people(FILE *out, const struct terminal *terminal, const struct gate *gate, bool why)
 {
     static const char *const marks[] = {[CHECK_PASSED] = "ok",
                                         [CHECK_FAILED] = "FAILED",
@@ -47,8 +49,7 @@ static void write_people(FILE *out, const struct terminal *terminal, const struc
         table_write_wrapped(out, terminal, 2, text);
     }
     if (gate->answer != NULL)
-        advice_view_write(out, terminal, gate->answer,
-                          gate->outcome == GATE_PASSED ? 0U : ADVICE_WHY);
+        advice_view_write(out, terminal, gate->answer, why ? ADVICE_WHY : 0U);
 }
 
 static bool write_markdown(struct gating *gating, FILE *out)
@@ -106,7 +107,8 @@ static bool write_gate(FILE *out,
     case FORM_TABLE:
         /* Why there is no answer is said on standard error. */
         if (gating->gate.answer != NULL || gating->gate.status == EXIT_DONE)
-            write_people(out, terminal, &gating->gate);
+            write_people(out, terminal, &gating->gate,
+                         argument_given(gating->invocation->arguments, "why"));
         return true;
     case FORM_JSON:
     case FORM_YAML:
@@ -123,7 +125,7 @@ static bool write_gate(FILE *out,
         gate_write_github(out, &gating->gate);
         return true;
     default:
-        return fail(failure, EXIT_USAGE, "a gate has no such form");
+        return fail(failure, EXIT_USAGE, "a gate cannot be written in this form");
     }
 }
 

@@ -143,7 +143,7 @@ static bool check(struct invocation *invocation)
         if (argument_given(arguments, of_a_moment[i]))
             return fail(failure, EXIT_USAGE, "--watch and --%s exclude each other", of_a_moment[i]);
     if (argument_number(arguments, "jobs", 1) > THREADS_MAX)
-        return fail(failure, EXIT_USAGE, "--jobs is at most %d", THREADS_MAX);
+        return fail(failure, EXIT_USAGE, "--jobs must be at most %d", THREADS_MAX);
     return region == NULL || setenv("AWS_REGION", region, 1) == 0 || fail_memory(failure);
 }
 

@@ -102,14 +102,14 @@ char *invocation_read_file(struct invocation *invocation, const char *file, size
 
 json_t *invocation_read_document(struct invocation *invocation, const char *file)
 {
-    size_t n;
-    char *text = invocation_read_file(invocation, file, &n);
-    if (text == NULL)
-        return NULL;
-    json_t *value = document_read(text, n, strcmp(file, "-") == 0 ? "standard input" : file,
-                                  &invocation->failure);
-    free(text);
-    return value;
+    struct request_document *document = &invocation->settings.document;
+    free(document->text);
+    document->text = invocation_read_file(invocation, file, &document->n);
+    (void)snprintf(document->file, sizeof document->file, "%s",
+                   strcmp(file, "-") == 0 ? "standard input" : file);
+    return document->text == NULL
+               ? NULL
+               : document_read(document->text, document->n, document->file, &invocation->failure);
 }
 
 bool invocation_confirmed(struct invocation *invocation, const char *what)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/instant.h"
+#include "base/quantity_text.h"
 #include "cli/commands/query.h"
 #include "cli/commands/simulation.h"
 #include "threads/clock.h"
@@ -21,13 +22,12 @@ static void add_time_left(const json_t *operation, char *line, size_t room)
 {
     int64_t end;
     int64_t now;
-    char left[32];
     size_t at = strlen(line);
     if (!instant_parse(json_text_at(operation, "estimated_end_at", ""), &end) ||
         !instant_parse(json_text_at(operation, "updated_at", ""), &now) || end <= now)
         return;
-    cell_seconds((double)(end - now) / 1e6, left, sizeof left);
-    (void)snprintf(line + at, room - at, ", about %s left", left);
+    (void)snprintf(line + at, room - at, ", about %s left",
+                   quantity_duration((double)(end - now) / 1e6).text);
 }
 
 static void progress_line(const json_t *operation, char *line, size_t room)
@@ -101,7 +101,7 @@ json_t *operation_follow(struct invocation *invocation, const char *id)
             end_progress(invocation);
             if (operation == NULL && atomic_load(&invocation_stop))
                 (void)fail_next(&invocation->failure,
-                                "the operation goes on: `provisor operations cancel %s` stops it",
+                                "the operation continues: `provisor operations cancel %s` stops it",
                                 id);
             return operation;
         }

@@ -27,7 +27,7 @@ static const struct column task_columns[] = {
     {"task", "task", CELL_TEXT, NULL},
     {"clusters", "clusters", CELL_TEXT, NULL},
     {"takes", "expected_duration_s", CELL_SECONDS, NULL},
-    {"survives", "exemption_probability", CELL_SHARE, NULL},
+    {"survives", "exemption_probability", CELL_PROBABILITY, NULL},
 };
 static const struct column waiting_columns[] = {{"job", "job", CELL_NAME, NULL},
                                                 {"task", "task", CELL_TEXT, NULL},

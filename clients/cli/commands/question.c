@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/size_text.h"
+#include "base/quantity_text.h"
 #include "threads/clock.h"
 
 static const struct option_spec job[] = {
@@ -32,8 +32,8 @@ static const struct option_spec job[] = {
      "A further part of the answer, such as memory or autoscaling. no-MEMBER leaves a part out, "
      "such as no-stages; none leaves all parts out that are named before it. May be repeated.",
      true},
-    {"request", 0, OPTION_FILE, NULL, "A request of POST /v1/advice as JSON, which options add to.",
-     false},
+    {"request", 0, OPTION_FILE, NULL,
+     "A request of POST /v1/advice as JSON or YAML, which options add to.", false},
     {"tolerance", 0, OPTION_SHARE, NULL,
      "Propose nothing that changes duration and cost by no more than this share, as long as the "
      "executors of the last "
@@ -76,8 +76,8 @@ member(struct invocation *invocation, json_t *object, const char *key, bool list
         *found = json_object_get(object, key);
     }
     return (list ? json_is_array(*found) : json_is_object(*found)) ||
-           fail(&invocation->failure, EXIT_USAGE, "the request's member %s is no %s", key,
-                list ? "list" : "object");
+           fail(&invocation->failure, EXIT_USAGE, "the request's member %s must be %s", key,
+                list ? "a list" : "an object");
 }
 
 static json_t *number_value(double value)
@@ -226,18 +226,11 @@ static bool read_request(struct invocation *invocation, struct question *questio
         question->body = json_object();
         return question->body != NULL || fail_memory(&invocation->failure);
     }
-    size_t n = 0;
-    json_error_t why;
-    char *text = invocation_read_file(invocation, file, &n);
-    if (text == NULL)
-        return false;
-    question->body = json_loadb(text, n, JSON_REJECT_DUPLICATES, &why);
-    free(text);
+    question->body = invocation_read_document(invocation, file);
     if (question->body == NULL)
-        return fail(&invocation->failure, EXIT_USAGE, "%s is not JSON: line %d, column %d: %s",
-                    file, why.line, why.column, why.text);
+        return false;
     return json_is_object(question->body) ||
-           fail(&invocation->failure, EXIT_USAGE, "%s is not a JSON object", file);
+           fail(&invocation->failure, EXIT_USAGE, "%s: the request must be an object", file);
 }
 
 static bool set_application(struct invocation *invocation, const char *application, json_t *body)
@@ -248,7 +241,7 @@ static bool set_application(struct invocation *invocation, const char *applicati
         return set(invocation, body, "application", json_string(application));
     if (json_object_get(body, "application") != NULL || json_object_get(body, "profile") != NULL)
         return true;
-    (void)fail(&invocation->failure, EXIT_USAGE, "which application?");
+    (void)fail(&invocation->failure, EXIT_USAGE, "the application is missing");
     return fail_next(&invocation->failure, "name it after the command; `provisor apps` lists them");
 }
 
@@ -271,8 +264,9 @@ bool question_read(struct invocation *invocation,
     const char *key = argument_text(invocation->arguments, "idempotency-key");
     *question = (struct question){.dry_run = argument_given(invocation->arguments, "dry-run")};
     if (key != NULL && (strlen(key) > 250 || strpbrk(key, "\"\\\r\n") != NULL))
-        return fail(&invocation->failure, EXIT_USAGE,
-                    "--idempotency-key is at most 250 characters without quotes and backslashes");
+        return fail(
+            &invocation->failure, EXIT_USAGE,
+            "--idempotency-key must be at most 250 characters without quotes and backslashes");
     set_key(invocation, question);
     if (!read_request(invocation, question) ||
         !set_application(invocation, application, question->body) ||
@@ -299,41 +293,8 @@ static void explain_unknown(struct failure *failure, const json_t *problem)
         return;
     failure->status = EXIT_TOO_LITTLE_HISTORY;
     failure->next[0] = '\0';
-    (void)fail_next(
-        failure,
-        "`provisor ingest` sends the event logs of its runs; `provisor apps` lists what there is");
-}
-
-/* The option by which a member at fault is given. */
-static void name_option(struct failure *failure, const json_t *problem)
-{
-    static const struct {
-        const char *pointer;
-        const char *option;
-    } members[] = {{"/problem_size", "--size"},
-                   {"/deadline_s", "--deadline"},
-                   {"/confidence", "--confidence"},
-                   {"/objective", "--objective"},
-                   {"/market", "--market"},
-                   {"/labels", "--label"},
-                   {"/include", "--include"},
-                   {"/constraints/min_executors", "--min-executors"},
-                   {"/constraints/max_executors", "--max-executors"},
-                   {"/constraints/cores_per_executor", "--cores"},
-                   {"/constraints/cluster", "--cluster"},
-                   {"/constraints/price_per_executor_hour", "--price"},
-                   {"/constraints/max_cost", "--max-cost"},
-                   {"/constraints/enforced", "--enforce"},
-                   {"/constraints/current", "--current"},
-                   {"/constraints/preserve", "--preserve"},
-                   {"/constraints/exclude", "--exclude"}};
-    const char *pointer = json_text_at(problem, "errors.0.pointer", "");
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        size_t n = strlen(members[i].pointer);
-        if (strncmp(pointer, members[i].pointer, n) == 0 &&
-            (pointer[n] == '\0' || pointer[n] == '/'))
-            (void)fail_next(failure, "%s is the option %s", members[i].pointer, members[i].option);
-    }
+    (void)fail_next(failure, "`provisor ingest` sends the event logs of its runs; `provisor apps` "
+                             "lists the applications");
 }
 
 static bool post(struct invocation *invocation,
@@ -365,8 +326,6 @@ static bool post(struct invocation *invocation,
     }
     if (!good && reply->status == 422)
         explain_unknown(&invocation->failure, reply->json);
-    if (!good && reply->status == 422)
-        name_option(&invocation->failure, reply->json);
     return good;
 }
 
@@ -452,18 +411,17 @@ static void note_bytes_asked(struct invocation *invocation, struct answer *answe
 {
     const char *size = argument_text(invocation->arguments, "size");
     const char *measure = json_text_at(answer->advice, "problem_size_measured_by", "input_blocks");
-    char taken[SIZE_TEXT_MAX];
     if (size == NULL || size[0] == '\0' || strchr("bB", size[strlen(size) - 1]) == NULL)
         return;
     if (strcmp(measure, "input_blocks") == 0) {
         answer->bytes_asked = size;
         return;
     }
-    size_text_problem(json_number_at(answer->advice, "problem_size", 0), measure, taken);
     warn(
         "the problem sizes of this application are not measured in bytes: --size %.40s is taken as "
         "%s",
-        size, taken);
+        size,
+        quantity_problem_size(json_number_at(answer->advice, "problem_size", 0), measure).text);
 }
 
 bool question_ask(struct invocation *invocation,

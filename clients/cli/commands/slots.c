@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity_text.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/findings.h"
 #include "cli/commands/invocation.h"
@@ -70,7 +71,7 @@ static void draw_curve(FILE *out, const struct terminal *terminal, const void *c
 
 /* --- in words --- */
 
-enum { WORDS = 640, SECONDS_TEXT = 32 };
+enum { WORDS = 640 };
 
 /* Writes the simulated makespan, and the division or concurrency that takes less, if there is one. */
 static void write_words(const json_t *plan, char out[WORDS])
@@ -81,24 +82,22 @@ static void write_words(const json_t *plan, char out[WORDS])
     const double shortest_s = json_number_at(plan, "best_simulated.makespan_s", (double)NAN);
     const json_t *sweep = json_object_get(plan, "sweep");
     const json_t *best = plan;
-    char shown[SECONDS_TEXT];
     int n = 0;
     out[0] = '\0';
     if (strcmp(json_text_at(plan, "basis", ""), "fluid") == 0 && !isnan(simulated_s)) {
-        cell_seconds(simulated_s, shown, sizeof shown);
         n += snprintf(out + n, (size_t)(WORDS - n),
                       "The makespan counts work without last waves; with every task simulated all "
                       "jobs take %s. ",
-                      shown);
+                      quantity_duration(simulated_s).text);
     }
     if (simulated_s * (1 - least_gain) > shortest_s) {
-        cell_seconds(shortest_s, shown, sizeof shown);
         n += snprintf(out + n, (size_t)(WORDS - n),
-                      "In the simulation %.0f map slots and %.0f reduce slots take %s, %.1f %% "
+                      "In the simulation %.0f map slots and %.0f reduce slots take %s, %s "
                       "less. ",
                       json_number_at(plan, "best_simulated.map_slots", 0),
-                      json_number_at(plan, "best_simulated.reduce_slots", 0), shown,
-                      100 * (1 - shortest_s / simulated_s));
+                      json_number_at(plan, "best_simulated.reduce_slots", 0),
+                      quantity_duration(shortest_s).text,
+                      quantity_share(1 - shortest_s / simulated_s).text);
     }
     for (size_t i = 0; i < json_array_size(sweep); i++)
         if (json_number_at(json_array_get(sweep, i), "makespan_s", (double)NAN) <
@@ -107,10 +106,10 @@ static void write_words(const json_t *plan, char out[WORDS])
     const double other_s = json_number_at(best, "makespan_s", (double)NAN);
     if (makespan_s * (1 - least_gain) > other_s) {
         const double jobs = json_number_at(best, "concurrency", 0);
-        cell_seconds(other_s, shown, sizeof shown);
         (void)snprintf(out + n, (size_t)(WORDS - n),
-                       "With %.0f job%s at a time all jobs take %s, %.1f %% less.", jobs,
-                       jobs == 1 ? "" : "s", shown, 100 * (1 - other_s / makespan_s));
+                       "With %.0f job%s at a time all jobs take %s, %s less.", jobs,
+                       jobs == 1 ? "" : "s", quantity_duration(other_s).text,
+                       quantity_share(1 - other_s / makespan_s).text);
     }
 }
 

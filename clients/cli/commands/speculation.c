@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity_text.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/decisions.h"
 #include "cli/commands/findings.h"
@@ -78,16 +79,13 @@ static const json_t *chosen(const json_t *decision)
 static void describe_late(const json_t *decision, char *out, size_t room)
 {
     const json_t *candidate = chosen(decision);
-    char rest[32];
-    char copy[32];
-    cell_seconds(json_number_at(candidate, "remaining_s", 0), rest, sizeof rest);
-    cell_seconds(json_number_at(candidate, "copy_s", 0), copy, sizeof copy);
     (void)snprintf(
         out, room,
         "%s on %s gets a copy, on any node with room: at its speed so far it still takes "
         "%s, a copy %s.",
-        json_text_at(decision, "action.task", ""), json_text_at(decision, "action.node", ""), rest,
-        copy);
+        json_text_at(decision, "action.task", ""), json_text_at(decision, "action.node", ""),
+        quantity_duration(json_number_at(candidate, "remaining_s", 0)).text,
+        quantity_duration(json_number_at(candidate, "copy_s", 0)).text);
 }
 
 static void describe_esplash(const json_t *decision, char *out, size_t room)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity_text.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/invocation.h"
 #include "cli/commands/query.h"
@@ -137,7 +138,7 @@ static void write_legend(FILE *out, const struct drawn *drawn, const struct term
 static bool draw(FILE *out, const struct drawn *drawn, const struct terminal *terminal)
 {
     struct plot_series series[PLOT_SERIES_MAX] = {{.n = 0}};
-    static char labels[PLOT_SERIES_MAX][24];
+    static char labels[PLOT_SERIES_MAX][QUANTITY_TEXT_MAX];
     const json_t *surface = json_object_get(drawn->reply, "surface");
     size_t n =
         json_array_size(surface) < PLOT_SERIES_MAX ? json_array_size(surface) : PLOT_SERIES_MAX;
@@ -146,7 +147,8 @@ static bool draw(FILE *out, const struct drawn *drawn, const struct terminal *te
     bool good = marks != NULL;
     for (size_t s = 0; s < n && good; s++) {
         const json_t *size = json_array_get(surface, s);
-        cell_number(json_number_at(size, "problem_size", 0), labels[s], sizeof labels[s]);
+        (void)snprintf(labels[s], sizeof labels[s], "%s",
+                       quantity_digits(json_number_at(size, "problem_size", 0), CELL_DIGITS).text);
         series[s].label = labels[s];
         good = fill_points(&series[s], json_object_get(size, "points"), drawn->speedup);
     }

@@ -1,6 +1,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/quantity_text.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/findings.h"
 #include "cli/commands/invocation.h"
@@ -106,15 +107,12 @@ static bool write_stragglers(FILE *out,
 {
     const json_t *reply = context;
     const json_t *advice = json_object_get(reply, "advice");
-    char replayed[32];
-    char measured[32];
-    char copies[160];
-    cell_seconds(json_number_at(reply, "speculation.replayed_s", 0), replayed, sizeof replayed);
-    cell_seconds(json_number_at(reply, "speculation.measured_s", 0), measured, sizeof measured);
+    char copies[240];
     (void)snprintf(copies, sizeof copies,
                    "What copies of slow tasks would have saved (stages without: replayed %s, "
                    "measured %s)",
-                   replayed, measured);
+                   quantity_duration(json_number_at(reply, "speculation.replayed_s", 0)).text,
+                   quantity_duration(json_number_at(reply, "speculation.measured_s", 0)).text);
     const json_t *warnings = json_object_get(reply, "warnings");
     const struct section sections[] = {
         {.title = "Nodes",

@@ -98,7 +98,7 @@ static bool read_submission(struct submission *submission)
         return fail(&invocation->failure, EXIT_USAGE,
                     "--token-file - takes standard input away from the command");
     if (arguments->n_rest == 0) {
-        (void)fail(&invocation->failure, EXIT_USAGE, "which command?");
+        (void)fail(&invocation->failure, EXIT_USAGE, "the command is missing");
         return fail_next(&invocation->failure,
                          "it goes after --: provisor submit nightly-etl -- spark-submit job.jar");
     }
@@ -168,7 +168,7 @@ static bool add_properties(struct submission *submission)
     json_object_foreach((json_t *)(uintptr_t)json_at(advice, "spark.properties"), key, value)
     {
         if (!is_property(key, json_string_value(value))) {
-            warn("the property '%.100s' is left out: it is none of Spark's", key);
+            warn("the property '%.100s' is left out: it is not a property of Spark", key);
             continue;
         }
         if (!spark_command_sets(&submission->command, key) &&

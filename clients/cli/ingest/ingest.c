@@ -45,7 +45,7 @@ static bool usual_state(const struct ingest *ingest, char file[PATH_MAX], struct
         return true;
     }
     return fail(failure, EXIT_USAGE,
-                "there is no place for the journal without HOME: name one with --state FILE");
+                "the journal has no place without HOME: name one with --state FILE");
 }
 
 static bool open_journal(struct ingest *ingest, struct failure *failure)

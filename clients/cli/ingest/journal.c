@@ -240,7 +240,7 @@ static bool lock_file(struct journal *journal, struct failure *failure)
         return true;
     if (errno != EWOULDBLOCK)
         return journal_fail(journal, "locked", failure);
-    (void)fail(failure, EXIT_FAILED, "another ingest is at work with the journal %s",
+    (void)fail(failure, EXIT_FAILED, "another `provisor ingest` uses the journal %s",
                journal->file);
     return fail_next(failure, "wait for its end, or use another one with --state FILE");
 }

@@ -16,4 +16,8 @@ json_t *document_read(const char *text, size_t n, const char *file, struct failu
  * else is text. One document; no aliases; no key twice. */
 json_t *yaml_document_read(const char *text, size_t n, const char *file, struct failure *failure);
 
+/* The line, from 1, on which the value at a JSON Pointer begins in a document that was read: of the
+ * deepest part of the pointer that the document has; 0: it has none of it. */
+size_t document_line(const char *text, size_t n, const char *pointer);
+
 #endif

@@ -1,47 +1,13 @@
 #include "cli/output/cell.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/json_writer.h"
-#include "base/size_text.h"
+#include "base/quantity_text.h"
 #include "cli/output/json_text.h"
 #include "cli/terminal/terminal.h"
-
-void cell_number(double value, char *out, size_t room)
-{
-    double size = fabs(value);
-    if (size >= 10000 && size < 1e15 && floor(value) == value)
-        (void)snprintf(out, room, "%.0f", value);
-    else if (size >= 1000 && size < 1e15)
-        (void)snprintf(out, room, "%.0f", value);
-    else
-        (void)snprintf(out, room, "%.4g", value);
-}
-
-void cell_seconds(double seconds, char *out, size_t room)
-{
-    if (seconds < 0) {
-        cell_number(seconds, out, room);
-        return;
-    }
-    if (seconds < 120) {
-        bool whole = floor(seconds) == seconds;
-        (void)snprintf(out, room, seconds < 1 ? "%.3g s" : whole ? "%.0f s" : "%.1f s", seconds);
-        return;
-    }
-    double rounded = floor(seconds + 0.5);
-    if (rounded < 3600)
-        (void)snprintf(out, room, "%.0f min %02.0f s", floor(rounded / 60), fmod(rounded, 60));
-    else if (rounded < 172800)
-        (void)snprintf(out, room, "%.0f h %02.0f min", floor(rounded / 3600),
-                       floor(fmod(rounded, 3600) / 60));
-    else
-        (void)snprintf(out, room, "%.0f d %.0f h", floor(rounded / 86400),
-                       floor(fmod(rounded, 86400) / 3600));
-}
 
 static void scalar_text(const json_t *value, char *out, size_t room)
 {
@@ -69,7 +35,7 @@ static void append(char *out, const char *before, const char *text)
 static void member_text(const json_t *value, char *out, size_t room)
 {
     if (json_is_real(value))
-        cell_number(json_real_value(value), out, room);
+        (void)snprintf(out, room, "%s", quantity_digits(json_real_value(value), CELL_DIGITS).text);
     else
         scalar_text(value, out, room);
 }
@@ -100,39 +66,45 @@ void cell_for_programs(const json_t *value, char out[CELL_TEXT_MAX])
     scalar_text(value, out, CELL_TEXT_MAX);
 }
 
-static void number_for_people(double value, enum cell_kind kind, char out[CELL_TEXT_MAX])
+static struct quantity_text slack(double seconds)
+{
+    struct quantity_text text = quantity_duration(fabs(seconds));
+    struct quantity_text late = text;
+    (void)snprintf(late.text, sizeof late.text, "late by %.*s", (int)sizeof late.text - 9,
+                   text.text);
+    return seconds < 0 ? late : text;
+}
+
+/* How far it is below, or above, what it is compared with. */
+static struct quantity_text below(double percent)
+{
+    struct quantity_text text = quantity_percent(fabs(percent));
+    struct quantity_text full = {"equal"};
+    if (fabs(percent) >= 0.05)
+        (void)snprintf(full.text, sizeof full.text, "%.*s %s", (int)sizeof full.text - 7, text.text,
+                       percent < 0 ? "above" : "below");
+    return full;
+}
+
+static struct quantity_text number_for_people(double value, enum cell_kind kind)
 {
     switch (kind) {
     case CELL_SECONDS:
-        cell_seconds(value, out, CELL_TEXT_MAX);
-        break;
+        return quantity_duration(value);
     case CELL_SLACK:
-        (void)snprintf(out, CELL_TEXT_MAX, "%s", value < 0 ? "late by " : "");
-        cell_seconds(fabs(value), out + strlen(out), CELL_TEXT_MAX - strlen(out));
-        break;
+        return slack(value);
     case CELL_SHARE:
-        /* Nothing that is not certain reads as certain. */
-        if (value > 0.9994 && value < 1)
-            (void)snprintf(out, CELL_TEXT_MAX, "> 99.9 %%");
-        else
-            (void)snprintf(out, CELL_TEXT_MAX, "%.1f %%", 100 * value);
-        break;
+        return quantity_share(value);
+    case CELL_PROBABILITY:
+        return quantity_probability(value);
     case CELL_PERCENT:
-        (void)snprintf(out, CELL_TEXT_MAX, "%.1f %%", value);
-        break;
+        return quantity_percent(value);
     case CELL_BELOW:
-        if (fabs(value) < 0.05)
-            (void)snprintf(out, CELL_TEXT_MAX, "equal");
-        else
-            (void)snprintf(out, CELL_TEXT_MAX, "%.1f %% %s", fabs(value),
-                           value < 0 ? "above" : "below");
-        break;
-    case CELL_BYTES:
-        size_text_bytes(value, out);
-        break;
+        return below(value);
     case CELL_COUNT:
-        (void)snprintf(out, CELL_TEXT_MAX, "%.0f", value);
-        break;
+        return quantity_count(value);
+    case CELL_BYTES:
+        return quantity_bytes(value);
     case CELL_TEXT:
     case CELL_SIZE:
     case CELL_SIZE_IN_FULL:
@@ -144,9 +116,9 @@ static void number_for_people(double value, enum cell_kind kind, char out[CELL_T
     case CELL_NAME:
     case CELL_WORD:
     case CELL_VERDICT:
-        cell_number(value, out, CELL_TEXT_MAX);
         break;
     }
+    return quantity_digits(value, CELL_DIGITS);
 }
 
 static void instant_for_people(const char *text, int time_characters, char out[CELL_TEXT_MAX])
@@ -158,7 +130,8 @@ static void instant_for_people(const char *text, int time_characters, char out[C
 void cell_for_people(const json_t *value, enum cell_kind kind, char out[CELL_TEXT_MAX])
 {
     if (json_is_number(value))
-        number_for_people(json_number_value(value), kind, out);
+        (void)snprintf(out, CELL_TEXT_MAX, "%s",
+                       number_for_people(json_number_value(value), kind).text);
     else if (json_is_boolean(value))
         (void)snprintf(out, CELL_TEXT_MAX, "%s", json_is_true(value) ? "yes" : "no");
     else if ((kind == CELL_INSTANT || kind == CELL_MINUTE) && json_is_string(value))
@@ -186,7 +159,10 @@ void cell_of_member(const json_t *item,
         cell_for_people(value, kind, out);
         return;
     }
-    size_text_problem(json_number_value(value), json_string_value(json_at(item, measure)), out);
+    (void)snprintf(
+        out, CELL_TEXT_MAX, "%s",
+        quantity_problem_size(json_number_value(value), json_string_value(json_at(item, measure)))
+            .text);
     char *blocks = strstr(out, " in ");
     if (kind == CELL_SIZE && blocks != NULL)
         *blocks = '\0';

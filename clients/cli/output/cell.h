@@ -15,6 +15,7 @@ enum cell_kind {
     CELL_SECONDS, /* a duration */
     CELL_SLACK,   /* a duration that is left; below 0 "late by 12 s" */
     CELL_SHARE,   /* 0 to 1, as percent */
+    CELL_PROBABILITY, /* the same; never 0 % nor 100 % */
     CELL_PERCENT, /* already in percent */
     CELL_BELOW,   /* in percent below another figure; below 0 "4.7 % above" */
     CELL_BYTES,
@@ -29,7 +30,7 @@ enum cell_kind {
     CELL_VERDICT       /* what became of the item, a word or true or false; never left out */
 };
 
-enum { CELL_TEXT_MAX = 1024 };
+enum { CELL_TEXT_MAX = 1024, CELL_DIGITS = 4 /* of a number in a table */ };
 
 /* value may be NULL. */
 void cell_for_people(const json_t *value, enum cell_kind kind, char out[CELL_TEXT_MAX]);
@@ -40,10 +41,5 @@ void cell_of_member(const json_t *item,
                     char out[CELL_TEXT_MAX]);
 /* A list or an object is empty. */
 void cell_for_programs(const json_t *value, char out[CELL_TEXT_MAX]);
-
-/* "75.5 s", "12 min 30 s", "1 h 02 min", "2 d 3 h". */
-void cell_seconds(double seconds, char *out, size_t room);
-/* Four significant digits without an exponent between 0.001 and 1e9. */
-void cell_number(double value, char *out, size_t room);
 
 #endif

@@ -10,8 +10,8 @@ enum { COLUMNS_MAX = 24, GAP = 2, COLUMN_READABLE = 18, COLUMN_LEAST = 8, WRAP_W
 static bool is_numeric(enum cell_kind kind)
 {
     return kind == CELL_COUNT || kind == CELL_NUMBER || kind == CELL_SECONDS ||
-           kind == CELL_SLACK || kind == CELL_SHARE || kind == CELL_PERCENT || kind == CELL_BELOW ||
-           kind == CELL_BYTES || kind == CELL_SIZE;
+           kind == CELL_SLACK || kind == CELL_SHARE || kind == CELL_PROBABILITY ||
+           kind == CELL_PERCENT || kind == CELL_BELOW || kind == CELL_BYTES || kind == CELL_SIZE;
 }
 
 /* --- people --- */

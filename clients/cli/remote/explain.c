@@ -3,10 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fault_text.h"
 #include "base/plural.h"
-#include "base/size_text.h"
+#include "base/quantity_text.h"
 #include "cli/output/cell.h"
 #include "cli/output/json_text.h"
+#include "cli/remote/subject.h"
 
 bool explain_is_passing(CURLcode result)
 {
@@ -50,13 +52,11 @@ bool explain_network(const struct settings *settings,
                                   "--ca-file or PROVISOR_CA_FILE names your own authority");
     if (result == CURLE_COULDNT_RESOLVE_HOST || result == CURLE_COULDNT_RESOLVE_PROXY)
         return fail_next(
-            failure,
-            "is the name of the host right? `provisor login --url URL` stores another one");
+            failure, "check the name of the host; `provisor login --url URL` stores another one");
     if (result == CURLE_OPERATION_TIMEDOUT)
         return fail_next(failure, "--timeout gives it more time");
-    return fail_next(
-        failure,
-        "is the service running there? --url, PROVISOR_URL or `provisor login` name another one");
+    return fail_next(failure, "check that the service runs there; --url, PROVISOR_URL or `provisor "
+                              "login` name another one");
 }
 
 static bool is_html(const struct remote_reply *reply)
@@ -97,20 +97,28 @@ bool explain_success(const struct settings *settings,
     return true;
 }
 
-/* "/constraints/max_cost: must be greater than 0", for each fault. */
-static void list_faults(const json_t *problem, char *out, size_t room)
+/* "--max-cost 5 needs a price", "night.yaml:3: items[0].cores is required" */
+static void
+write_fault(const struct settings *settings, const json_t *error, char *out, size_t room)
+{
+    char subject[SUBJECT_TEXT], text[FAULT_SENTENCE_MAX];
+    subject_of_fault(settings, error, subject);
+    subject_translate(settings, json_text_at(error, "detail", ""), text, sizeof text);
+    fault_write_sentence(subject, text, out, room);
+}
+
+/* Each fault on a line of its own. */
+static void
+list_faults(const struct settings *settings, const json_t *problem, char *out, size_t room)
 {
     const json_t *errors = json_object_get(problem, "errors");
     size_t n_listed = json_array_size(errors);
     double total = json_number_at(problem, "errors_total", (double)n_listed);
     size_t at = (size_t)snprintf(out, room, "the request has %.0f faults:", total);
-    for (size_t i = 0; i < json_array_size(errors) && at < room; i++) {
-        const json_t *error = json_array_get(errors, i);
-        const char *where = json_text_at(error, "pointer", NULL);
-        if (where == NULL)
-            where = json_text_at(error, "parameter", json_text_at(error, "header", ""));
-        int n = snprintf(out + at, room - at, "\n          %s%s%s", where,
-                         where[0] == '\0' ? "" : ": ", json_text_at(error, "detail", ""));
+    for (size_t i = 0; i < n_listed && at < room; i++) {
+        char sentence[FAULT_SENTENCE_MAX + SUBJECT_TEXT];
+        write_fault(settings, json_array_get(errors, i), sentence, sizeof sentence);
+        int n = snprintf(out + at, room - at, "\n          %s", sentence);
         at += n > 0 ? (size_t)n : 0;
     }
     if (total > (double)n_listed && at < room)
@@ -131,11 +139,10 @@ static void describe_room(
     const json_t *memory = json_object_get(available, bytes);
     const double n = json_number_at(available, cores, 0);
     const int at = snprintf(out, n_out, "%.15g core%s", n, PLURAL(n));
-    char text[SIZE_TEXT_MAX];
     if (!json_is_number(memory))
         return;
-    size_text_bytes(json_number_value(memory), text);
-    (void)snprintf(out + at, n_out - (size_t)at, " and %s", text);
+    (void)snprintf(out + at, n_out - (size_t)at, " and %s",
+                   quantity_bytes(json_number_value(memory)).text);
 }
 
 /* Of a cluster of which too little is free: how much is. */
@@ -181,9 +188,8 @@ static bool advise_by_status(const struct settings *settings,
     case 502:
     case 503:
     case 504:
-        return fail_next(failure,
-                         "the service is overloaded or away for a moment: try again later, or "
-                         "more often with --retries");
+        return fail_next(failure, "the service is overloaded or unreachable for a moment: try "
+                                  "again later, or more often with --retries");
     default:
         return false;
     }
@@ -203,17 +209,13 @@ bool explain_problem(const struct settings *settings,
         return explain_foreign(settings, request, reply, failure);
     char words[3500];
     const json_t *errors = json_object_get(reply->json, "errors");
-    (void)snprintf(words, sizeof words, "%s",
-                   json_text_at(reply->json, "detail", json_text_at(reply->json, "title", "")));
     if (json_array_size(errors) > 1)
-        list_faults(reply->json, words, sizeof words);
-    else if (json_array_size(errors) == 1) {
-        size_t at = strlen(words);
-        const char *where =
-            json_text_at(errors, "0.pointer", json_text_at(errors, "0.parameter", NULL));
-        if (where != NULL)
-            (void)snprintf(words + at, sizeof words - at, " (%s)", where);
-    }
+        list_faults(settings, reply->json, words, sizeof words);
+    else if (json_array_size(errors) == 1)
+        write_fault(settings, json_array_get(errors, 0), words, sizeof words);
+    else
+        (void)snprintf(words, sizeof words, "%s",
+                       json_text_at(reply->json, "detail", json_text_at(reply->json, "title", "")));
     const enum exit_status status = status_of_problem(reply->status, reply->json);
     (void)fail(failure, status, "%s", words);
     if (status == EXIT_TOO_LITTLE_FREE)

@@ -304,8 +304,7 @@ static bool check_url(struct settings *settings, struct failure *failure)
     }
     const char *host = strstr(settings->url, "//") + 2;
     if (memchr(host, '@', strcspn(host, "/")) != NULL)
-        return fail(failure, EXIT_USAGE,
-                    "the URL (%s) holds a user or a password, which it may not",
+        return fail(failure, EXIT_USAGE, "the URL (%s) must not hold a user or a password",
                     settings->url_from);
     return true;
 }
@@ -346,7 +345,7 @@ bool settings_read(const struct arguments *arguments,
                    struct settings *settings,
                    struct failure *failure)
 {
-    *settings = (struct settings){.timeout_s = 60, .attempts_max = 5};
+    *settings = (struct settings){.timeout_s = 60, .attempts_max = 5, .arguments = arguments};
     copy_setting(settings->url, sizeof settings->url, default_url);
     copy_setting(settings->url_from, sizeof settings->url_from, default_url_from);
     const char *profile = argument_text(arguments, "profile");
@@ -398,4 +397,6 @@ bool settings_write_login(const struct settings *settings, struct failure *failu
 void settings_clear(struct settings *settings)
 {
     explicit_bzero(settings->token, sizeof settings->token);
+    free(settings->document.text);
+    settings->document.text = NULL;
 }

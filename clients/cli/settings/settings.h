@@ -13,6 +13,13 @@
  */
 enum { SETTING_TEXT = 1024, TOKEN_TEXT_MAX = 4096 }; /* a service account's token is long */
 
+/* The document that a request was read from, for messages about its faults. */
+struct request_document {
+    char file[PATH_MAX];
+    char *text; /* owned; NULL: the request is from options */
+    size_t n;
+};
+
 struct settings {
     char profile[64];                /* section of the file; "default" unless chosen */
     char config_file[PATH_MAX];      /* whether it exists or not */
@@ -28,7 +35,9 @@ struct settings {
     unsigned attempts_max;           /* of one request */
     bool fail_closed; /* of gate and submit, when the service is away: on_unavailable = fail */
     bool quiet;
-    double tolerance; /* share below which a change is not proposed */
+    double tolerance;                  /* share below which a change is not proposed */
+    const struct arguments *arguments; /* the command line they are from */
+    struct request_document document;
 };
 
 /* Read them all. A file that does not exist is empty; one that cannot be understood, or holds a key
@@ -47,7 +56,7 @@ bool settings_read_token_file(const char *file,
                               char token[TOKEN_TEXT_MAX],
                               struct failure *failure);
 
-/* Forget the token. */
+/* Forget the token and the document. */
 void settings_clear(struct settings *settings);
 
 #endif

@@ -176,8 +176,8 @@ static const char *keys_elsewhere(const struct search *s)
 
 static bool fail_elsewhere(struct search *s, const char *where)
 {
-    fail(s->failure, EXIT_USAGE,
-         "%s says where credentials of AWS are to be had; provisor takes keys only", where);
+    fail(s->failure, EXIT_USAGE, "%s names a provider of AWS credentials; provisor reads keys only",
+         where);
     return fail_next(s->failure, "Let the AWS CLI get them: eval \"$(aws configure "
                                  "export-credentials --format env)\"");
 }

@@ -47,8 +47,9 @@ refused(void *context, const struct fetch_reply *reply, struct failure *failure)
                   "Give the URL of the History Server itself, without a path of its pages; "
                   "if it is that, it has deleted the log.");
     else if (reply->status == 401 || reply->status == 403 || reply->status == 407)
-        fail_next(failure, "The server, or a proxy before it, wants somebody to log in; run this "
-                           "where neither does.");
+        fail_next(
+            failure,
+            "The server, or a proxy before it, asks for a login; run this where neither does.");
     return FETCH_GIVE_UP;
 }
 
@@ -65,8 +66,8 @@ struct listing {
 static bool fail_list(const struct listing *l, const char *what)
 {
     return fail(l->failure, EXIT_FAILED,
-                "%s: is not the list of applications of a History Server: %s", l->history->list_url,
-                what);
+                "%s: the reply is not the list of applications of a History Server: %s",
+                l->history->list_url, what);
 }
 
 /* Milliseconds where there are, the text of older servers otherwise. */
@@ -272,7 +273,7 @@ static bool set_up(struct history_source *history,
                    struct failure *failure)
 {
     if (!uri_is_base(url)) {
-        fail(failure, EXIT_USAGE, "%s: is no URL of a History Server", url);
+        fail(failure, EXIT_USAGE, "%s is not a URL of a History Server", url);
         return fail_next(failure, "Write http://HOST:18080.");
     }
     history->base = uri_base(&history->arena, url);

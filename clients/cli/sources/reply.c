@@ -11,6 +11,6 @@ bool reply_is_no_page(const char *name, const char *text, size_t n, struct failu
         at++;
     if (at == n || text[at] != '<')
         return true;
-    fail(failure, EXIT_FAILED, "%s: answers with a page (HTML) and not with JSON", name);
+    fail(failure, EXIT_FAILED, "%s: the reply is a page (HTML) and not JSON", name);
     return fail_next(failure, REPLY_PROXY_NEXT);
 }

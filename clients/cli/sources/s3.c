@@ -385,7 +385,7 @@ static bool take_url(struct s3_source *s3, const char *url, struct failure *fail
     if (rest != NULL && bucket == NULL)
         return fail_memory(failure);
     if (rest == NULL || !bucket_like(bucket)) {
-        fail(failure, EXIT_USAGE, "%s: is no URL of a bucket", url);
+        fail(failure, EXIT_USAGE, "%s is not a URL of a bucket", url);
         return fail_next(failure, "Write s3://BUCKET/PREFIX.");
     }
     s3->bucket = bucket;
@@ -404,7 +404,7 @@ static bool take_endpoint(struct s3_source *s3,
                           struct failure *failure)
 {
     if (!host_like(settings->region))
-        return fail(failure, EXIT_USAGE, "AWS_REGION: %s is the name of no region",
+        return fail(failure, EXIT_USAGE, "AWS_REGION: %s is not the name of a region",
                     settings->region);
     const char *given = options->endpoint != NULL ? options->endpoint : settings->endpoint;
     bool by_path = options->style == S3_STYLE_PATH ||
@@ -416,7 +416,7 @@ static bool take_endpoint(struct s3_source *s3,
                                     : arena_printf(&s3->arena, "https://s3.%s.amazonaws.com%s",
                                                    settings->region, china);
     if (url != NULL && !uri_is_base(url)) {
-        fail(failure, EXIT_USAGE, "The endpoint %s is no URL", url);
+        fail(failure, EXIT_USAGE, "the endpoint %s is not a URL", url);
         return fail_next(failure, "Write http://HOST:PORT or https://HOST.");
     }
     const char *base = url == NULL ? NULL : uri_base(&s3->arena, url);

@@ -415,7 +415,7 @@ static const struct source_kind webhdfs_kind = {webhdfs_list, webhdfs_read_open,
 
 static bool fail_url(const char *url, struct failure *failure)
 {
-    fail(failure, EXIT_USAGE, "%s: is no URL of WebHDFS", url);
+    fail(failure, EXIT_USAGE, "%s is not a URL of WebHDFS", url);
     return fail_next(failure, "Write webhdfs://HOST:PORT/PATH, or swebhdfs:// for TLS.");
 }
 
@@ -456,7 +456,7 @@ static bool take_url(struct webhdfs_source *hdfs, const char *url, struct failur
     hdfs->path = arena_strndup(&hdfs->arena, hdfs->path, path_n);
     for (const char *end = at + n; at < end; at += strcspn(at, ",/") + 1) {
         if (hdfs->nodes_n == NODES_MAX)
-            return fail(failure, EXIT_USAGE, "%s: names more than %d NameNodes", url, NODES_MAX);
+            return fail(failure, EXIT_USAGE, "%s names more than %d NameNodes", url, NODES_MAX);
         if (!node_like(at, strcspn(at, ",/")))
             return fail_url(url, failure);
         const char *node = take_node(hdfs, at, strcspn(at, ",/"));

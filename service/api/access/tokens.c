@@ -33,7 +33,7 @@ static enum pv_code decode_token(struct api *api,
     PV_TRY(api_body_open(api->config, request, &body, err));
     codec_token_decode(&body.top, wanted);
     if (wanted->expires_us != RUN_NO_INSTANT && wanted->expires_us <= clock_wall_us())
-        codec_fault_member(&body.top, "expires_at", "out_of_range", "must lie in the future");
+        codec_fault_member(&body.top, "expires_at", "out_of_range", "must be in the future");
     return codec_close(&body);
 }
 

@@ -26,8 +26,10 @@ check_fields(const struct http_request *request, enum advice_format format, stru
     if (format == ADVICE_JSON || http_query(request, "fields") == NULL)
         return PV_OK;
     (void)pv_fault(err, PV_PLACE_PARAMETER, "fields", "conflict",
-                   "selects members of JSON; format is %s", advice_format_names[format]);
-    return pv_fault(err, PV_PLACE_PARAMETER, "format", "conflict", "is json where fields is given");
+                   "must be left out unless the format is json: the format is %s",
+                   advice_format_names[format]);
+    return pv_fault(err, PV_PLACE_PARAMETER, "format", "conflict",
+                    "must be json when fields is given");
 }
 
 /* ?format= decides; else ?fields=, which is for JSON; else Accept. */
@@ -46,7 +48,7 @@ read_format(const struct http_request *request, enum advice_format *format, stru
             return check_fields(request, *format, err);
         }
     return pv_fault(err, PV_PLACE_PARAMETER, "format", "not_allowed",
-                    "is one of json, spark-submit, spark-defaults, k8s, k8s-apache, databricks, "
+                    "must be one of: json, spark-submit, spark-defaults, k8s, k8s-apache, databricks, "
                     "emr, emr-serverless, markdown");
 }
 
@@ -188,7 +190,7 @@ static enum pv_code compute(struct api *api,
     PV_TRY(advice_made_answer(api, request, &build->made, err));
     if (wants(build, ADVICE_COPY_PLAN) && !plans_copies(build))
         (void)finding_add(&build->made.answer.advice.warnings, "no_copy_plan",
-                          "There is no copy plan, for no executor count is recommended.");
+                          "There is no copy plan, because no executor count is recommended.");
     if (wants(build, ADVICE_NEXT_EXPERIMENTS) && build->made.answer.curve.n_points > 0)
         PV_TRY(choose_experiments(api, request, build, err));
     return plans_copies(build)
@@ -402,7 +404,7 @@ static enum pv_code check_format(const struct http_request *request,
                          "the verdict is unknown: there is no configuration to render; %s",
                          build->made.answer.advice.reasons.items[0].message)
                : pv_fault(err, PV_PLACE_POINTER, "/include", "required",
-                          "has to list spark for this format");
+                          "must list spark for this format");
 }
 
 static enum pv_code advice_create_answer(void *context,
@@ -477,7 +479,7 @@ read_verdict(struct http_request *request, const char **verdict, struct pv_error
             return PV_OK;
     return *verdict == NULL ? PV_OK
                             : pv_fault(err, PV_PLACE_PARAMETER, "verdict", "not_allowed",
-                                       "is one of met, at_risk, missed, unknown");
+                                       "must be one of: met, at_risk, missed, unknown");
 }
 
 static enum pv_code advice_read_filter(struct http_request *request,
@@ -499,7 +501,7 @@ static enum pv_code advice_read_filter(struct http_request *request,
     filter->application_name = http_query(request, "application");
     if (filter->application_name != NULL && !codec_is_name(strview_of(filter->application_name)))
         return pv_fault(err, PV_PLACE_PARAMETER, "application", "invalid_name",
-                        "is 1 to 255 characters without control characters");
+                        "must be 1 to 255 characters without control characters");
     /* Of the values, not of the query: `true` has several spellings. */
     *scope = arena_printf(
         request->arena, "/v1/advice since=%lld until=%lld feasible=%lld verdict=%s application=%s",

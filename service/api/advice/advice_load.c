@@ -7,6 +7,7 @@
 
 #include "api/clusters/cluster_room.h"
 #include "api/clusters/named_cluster.h"
+#include "base/fault_text.h"
 #include "core/advice/beside_running.h"
 #include "metrics/registry.h"
 #include "store/advice/advised_jobs.h"
@@ -68,7 +69,8 @@ static enum pv_code check_copy_clusters(struct store_tx *tx,
         (void)snprintf(at, sizeof at, "/copy_plan/clusters/%zu", i);
         if (clusters[i].id[0] == '\0')
             code = pv_fault(
-                err, PV_PLACE_POINTER, at, "unknown_cluster", "there is no cluster of this name%s",
+                err, PV_PLACE_POINTER, at, "unknown_cluster", "there is no cluster %s%s",
+                fault_quote(question->clusters[i].at).text,
                 store_name_hint(tx, arena, STORE_NAMES_CLUSTERS, question->clusters[i].at));
     }
     return code;
@@ -648,8 +650,8 @@ enum pv_code advice_load_runs(struct api *api,
     if (question->application.at != NULL)
         PV_TRY(load_own_runs(tx, arena, question, item, most, runs, err));
     if (question->n_running > 0 && question->running_from == RUNNING_LISTED && runs->n_own == 0)
-        return pv_fault(err, PV_PLACE_POINTER, "/running", "no_history",
-                        "takes a successful run of the new job's application with stages, "
-                        "executors and cores");
+        return pv_fault(
+            err, PV_PLACE_POINTER, "/running", "no_history",
+            "needs a successful run of the new job's application with stages, executors and cores");
     return PV_OK;
 }

@@ -8,7 +8,9 @@
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "api/shared/write.h"
+#include "base/fault_text.h"
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "base/uuid.h"
 #include "codec/clusters/admission.h"
 #include "store/advice/advice.h"
@@ -108,7 +110,7 @@ static enum pv_code hold_cluster(struct store_tx *tx,
     PV_TRY(store_cluster_hold(tx, arena, name, cluster, &found, err));
     if (!found)
         return pv_fault(err, PV_PLACE_POINTER, "/cluster", "unknown_cluster",
-                        "there is no cluster of this name%s",
+                        "there is no cluster %s%s", fault_quote(name).text,
                         store_name_hint(tx, arena, STORE_NAMES_CLUSTERS, name));
     const struct cluster_traits *traits = &cluster->traits;
     PV_TRY(cluster_need(cluster, traits->executors, "executors", "/cluster", err));
@@ -151,7 +153,7 @@ static enum pv_code place_in_time(const struct config *config,
     return admission->expires_us > admission->starts_us
                ? PV_OK
                : pv_fault(err, PV_PLACE_POINTER, expires ? "/expires_s" : "/deadline_s",
-                          "out_of_range", "is over already, counted from starts_at");
+                          "out_of_range", "is over already (it counts from starts_at)");
 }
 
 /* --- what is free --- */
@@ -164,12 +166,15 @@ static enum pv_code check_capacity(const struct cluster_room *offer,
 {
     if (least.quanta > offer->capacity.quanta)
         return pv_fault(err, PV_PLACE_POINTER, isnan(question->cores_min) ? "/cores" : "/cores_min",
-                        "out_of_range", "is more than the cluster has: %g",
-                        reservation_cores(offer->capacity.quanta));
+                        "out_of_range", "the cluster %s has %s",
+                        fault_quote(question->cluster.at).text,
+                        quantity_digits(reservation_cores(offer->capacity.quanta), 9).text);
     if (least.memory_bytes != RUN_UNKNOWN && least.memory_bytes > offer->capacity.memory_bytes)
         return pv_fault(err, PV_PLACE_POINTER, "/memory_bytes", "out_of_range",
-                        "is more than the cluster has: %lld",
-                        (long long)offer->capacity.memory_bytes);
+                        "the cluster %s has %lld bytes (%s)",
+                        fault_quote(question->cluster.at).text,
+                        (long long)offer->capacity.memory_bytes,
+                        quantity_bytes((double)offer->capacity.memory_bytes).text);
     return PV_OK;
 }
 
@@ -338,8 +343,9 @@ static enum pv_code check_expiry(const struct config *config,
                                  struct pv_error *err)
 {
     if (expires_us <= now_us || expires_us <= admission->starts_us)
-        return pv_fault(err, PV_PLACE_POINTER, "/expires_at", "out_of_range",
-                        "must lie ahead, and behind starts_at; DELETE gives back at once");
+        return pv_fault(
+            err, PV_PLACE_POINTER, "/expires_at", "out_of_range",
+            "must be in the future and after starts_at; DELETE gives the cores back at once");
     if ((expires_us - admission->starts_us) / 1000000 > config->admission_length_max_s)
         return pv_fault(err, PV_PLACE_POINTER, "/expires_at", "out_of_range",
                         "holds cores for more than %lld s (admission_length_max_s)",

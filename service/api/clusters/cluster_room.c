@@ -4,6 +4,7 @@
 
 #include "base/instant.h"
 #include "base/plural.h"
+#include "base/quantity_text.h"
 
 enum pv_code cluster_room_look(struct cluster_room *room,
                                int64_t begin_us,
@@ -46,7 +47,7 @@ enum pv_code cluster_room_refuse(const struct cluster_room *room,
         (void)snprintf(from, sizeof from, "; enough is free from %s on", at);
     }
     double cores = reservation_cores(room->capacity.quanta);
-    return pv_fail(err, PV_E_CAPACITY,
-                   "too little of the cluster is free %s: %g of its %g core%s%s", when,
-                   err->room.cores, cores, PLURAL(cores), from);
+    return pv_fail(
+        err, PV_E_CAPACITY, "too little of the cluster is free %s: %s of its %s core%s%s", when,
+        quantity_number(err->room.cores).text, quantity_number(cores).text, PLURAL(cores), from);
 }

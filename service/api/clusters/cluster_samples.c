@@ -125,7 +125,8 @@ static enum pv_code refuse_unknown(const struct codec_cluster_samples *samples,
             continue;
         (void)snprintf(pointer, sizeof pointer, "/transfers/%zu/from", speed->item);
         code = pv_fault(err, PV_PLACE_POINTER, pointer, "unknown_cluster",
-                        "there is no cluster of this name");
+                        "there is no cluster \"%.*s\"", (int)strview_clip(speed->of, 80).n,
+                        speed->of.at);
     }
     return code;
 }

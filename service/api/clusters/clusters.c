@@ -4,6 +4,7 @@
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "api/shared/write.h"
+#include "base/fault_text.h"
 #include "codec/clusters/cluster.h"
 #include "store/clusters/cluster.h"
 #include "store/clusters/price_book.h"
@@ -42,7 +43,7 @@ static enum pv_code clusters_find(struct store_tx *tx,
     const char *name = http_path_parameter(request, "name");
     PV_TRY(store_cluster_look(tx, request->arena, name, cluster, &found, err));
     return found ? PV_OK
-                 : pv_fail(err, PV_E_NOT_FOUND, "there is no cluster of that name%s",
+                 : pv_fail(err, PV_E_NOT_FOUND, "there is no cluster %s%s", fault_quote(name).text,
                            store_name_hint(tx, request->arena, STORE_NAMES_CLUSTERS, name));
 }
 
@@ -126,7 +127,7 @@ static enum pv_code resolve_book(struct store_tx *tx,
     if (!found)
         return pv_fault(
             err, PV_PLACE_POINTER, "/price_book", "unknown_price_book",
-            "there is no price book of this name%s",
+            "there is no price book %s%s", fault_quote(cluster->price_book.at).text,
             store_name_hint(tx, arena, STORE_NAMES_PRICE_BOOKS, cluster->price_book.at));
     memcpy(cluster->price_book_id, book.id, sizeof cluster->price_book_id);
     return PV_OK;

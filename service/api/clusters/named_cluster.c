@@ -1,5 +1,6 @@
 #include "api/clusters/named_cluster.h"
 
+#include "base/fault_text.h"
 #include "store/name_hint.h"
 
 enum pv_code named_cluster_find(struct store_tx *tx,
@@ -13,7 +14,7 @@ enum pv_code named_cluster_find(struct store_tx *tx,
     PV_TRY(store_cluster_look(tx, arena, name.at, cluster, &found, err));
     if (!found)
         return pv_fault(err, PV_PLACE_POINTER, pointer, "unknown_cluster",
-                        "there is no cluster of this name%s",
+                        "there is no cluster %s%s", fault_quote(name.at).text,
                         store_name_hint(tx, arena, STORE_NAMES_CLUSTERS, name.at));
     return PV_OK;
 }

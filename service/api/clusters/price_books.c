@@ -6,6 +6,7 @@
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "api/shared/write.h"
+#include "base/fault_text.h"
 #include "codec/clusters/price_book.h"
 #include "codec/clusters/price_csv.h"
 #include "http/accept.h"
@@ -73,7 +74,7 @@ read_form(const struct http_request *request, enum form *form, struct pv_error *
     *form = strcmp(asked, "csv") == 0 ? FORM_CSV : FORM_JSON;
     return *form == FORM_CSV || strcmp(asked, "json") == 0
                ? PV_OK
-               : pv_fault(err, PV_PLACE_PARAMETER, "format", "not_allowed", "is json or csv");
+               : pv_fault(err, PV_PLACE_PARAMETER, "format", "not_allowed", "must be json or csv");
 }
 
 static enum pv_code price_books_find(struct store_tx *tx,
@@ -85,9 +86,10 @@ static enum pv_code price_books_find(struct store_tx *tx,
     bool found = false;
     const char *name = http_path_parameter(request, "name");
     PV_TRY(store_price_book_look(tx, request->arena, name, with_rows, book, &found, err));
-    return found ? PV_OK
-                 : pv_fail(err, PV_E_NOT_FOUND, "there is no price book of that name%s",
-                           store_name_hint(tx, request->arena, STORE_NAMES_PRICE_BOOKS, name));
+    return found
+               ? PV_OK
+               : pv_fail(err, PV_E_NOT_FOUND, "there is no price book %s%s", fault_quote(name).text,
+                         store_name_hint(tx, request->arena, STORE_NAMES_PRICE_BOOKS, name));
 }
 
 enum pv_code price_books_get(void *context,

@@ -3,6 +3,7 @@
 #include "api/operations/operation_accept.h"
 #include "api/routes.h"
 #include "api/shared/reply.h"
+#include "base/quantity_text.h"
 
 /* POST /v1/control-simulations. What takes few steps is answered at once; the rest is queued as an
  * operation (control_run.c), with its request checked as a whole and all defaults filled in. */
@@ -82,9 +83,9 @@ static enum pv_code control_compute(void *context,
     PV_TRY(control_estimate(config, &answer, &steps, err));
     if (!(steps <= (double)config->control_steps_max))
         return pv_fault(err, PV_PLACE_POINTER, "/jobs", "too_large",
-                        "the number of steps would be about %.3g, above %lld (control_steps_max): "
+                        "the number of steps would be about %s, above %lld (control_steps_max): "
                         "ask for fewer strategies or gammas%s, or sample less often",
-                        steps, (long long)config->control_steps_max,
+                        quantity_digits(steps, 3).text, (long long)config->control_steps_max,
                         call->asked.stakes == NULL ? "" : ", repetitions or simulations");
     if (steps > (double)config->control_inline_steps)
         return control_queue(call, request->arena, err);

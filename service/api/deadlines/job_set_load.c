@@ -6,6 +6,7 @@
 #include "api/advice/advice_load.h"
 #include "api/clusters/named_cluster.h"
 #include "api/shared/reply.h"
+#include "base/fault_text.h"
 #include "base/plural.h"
 #include "core/cluster/reservations.h"
 #include "core/deadline/job_from_run.h"
@@ -122,9 +123,11 @@ static enum pv_code load_job(struct store_tx *tx,
     struct pv_error why = {0};
     enum pv_code code =
         store_application_find(tx, arena, source->application.at, &application, &why);
+    char no_application[128];
+    (void)snprintf(no_application, sizeof no_application, "there is no application %s",
+                   fault_quote(source->application.at).text);
     if (code == PV_E_NOT_FOUND)
-        return fault_at_application(err, i, "unknown_application",
-                                    "there is no application of this name");
+        return fault_at_application(err, i, "unknown_application", no_application);
     if (code == PV_OK)
         code = store_run_nearest_in_cores(tx, arena, &application, source->problem_size,
                                           (int64_t)set->cores, most, &loaded->runs, &why);

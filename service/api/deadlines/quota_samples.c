@@ -4,6 +4,7 @@
 
 #include "api/routes.h"
 #include "api/shared/reply.h"
+#include "base/quantity_text.h"
 #include "codec/deadlines/quota_loop.h"
 #include "store/control/quota_loop.h"
 
@@ -107,9 +108,9 @@ check_order(const struct quota_loop *loop, const struct quota_sample *sample, st
                        "the sequence %lld is lower than %lld, that of the last sample",
                        (long long)sample->sequence, (long long)loop->sequence);
     case QUOTA_ORDER_BACKWARDS:
-        return pv_fail(err, PV_E_CONFLICT,
-                       "at_s of %.15g s is before the %.15g s of the last sample", sample->at_s,
-                       loop->at_s);
+        return pv_fail(err, PV_E_CONFLICT, "at_s of %s s is before the %s s of the last sample",
+                       quantity_digits(sample->at_s, 15).text,
+                       quantity_digits(loop->at_s, 15).text);
     }
     return PV_OK;
 }

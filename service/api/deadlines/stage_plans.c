@@ -7,6 +7,7 @@
 #include "api/clusters/named_cluster.h"
 #include "api/routes.h"
 #include "api/shared/reply.h"
+#include "base/fault_text.h"
 #include "codec/json/finding.h"
 #include "core/deadline/explain.h"
 #include "core/history/graph.h"
@@ -117,9 +118,11 @@ static enum pv_code load_runs(struct api *api,
                                  &work->nearest, &why);
     if (code == PV_OK)
         code = recent_runs_load(tx, request->arena, &application, &work->recent, &why);
+    char no_application[128];
+    (void)snprintf(no_application, sizeof no_application, "there is no application %s",
+                   fault_quote(asked->application.at).text);
     if (unknown)
-        return fault_at_application(err, "unknown_application",
-                                    "there is no application of this name");
+        return fault_at_application(err, "unknown_application", no_application);
     if (code != PV_OK)
         *err = why;
     return code;

@@ -33,10 +33,10 @@ static enum pv_code screen(struct strview application, struct pv_error *err)
     const char *evidence = secret_found(application, NULL);
     if (evidence == NULL)
         return PV_OK;
-    return pv_fault(
-        err, PV_PLACE_POINTER, "", "name_suspicious",
-        "what the log calls its application holds %s, so nothing of it is stored" NAME_IT,
-        evidence);
+    return pv_fault(err, PV_PLACE_POINTER, "", "name_suspicious",
+                    "holds %s, and is the name of the application in the log: nothing of the log "
+                    "is stored" NAME_IT,
+                    evidence);
 }
 
 /* Labels ascend by key: where the new one goes, or n + 1 when its key is taken. */

@@ -54,7 +54,8 @@ static void check_id(const struct codec_node *top, const struct run *run, int64_
 {
     const uint64_t hour_ms = 3600000;
     if (run->id[0] != '\0' && id_ms(run->id) > (uint64_t)now_us / 1000 + hour_ms)
-        codec_fault_member(top, "id", "invalid_id", "is a UUIDv7 of the future");
+        codec_fault_member(top, "id", "invalid_id",
+                           "must not be a UUID of version 7 of the future");
 }
 
 enum pv_code import_line_decode(const struct config *config,

@@ -6,35 +6,12 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "core/spark/property_value.h"
 
 enum { NUMBER_ROOM = 32, NAME_ROOM = 49, COUNT_ROOM = 96 };
 
 /* --- numbers --- */
-
-/* Seconds with four digits, or all before the point. */
-static const char *seconds(double s, char text[NUMBER_ROOM])
-{
-    (void)snprintf(text, NUMBER_ROOM, fabs(s) < 1000 ? "%.4g" : "%.0f", s);
-    return text;
-}
-
-/* A deadline that is met is met as it is printed, too: rounded up. */
-static const char *seconds_at_least(double s, char text[NUMBER_ROOM])
-{
-    double step = pow(10, fmin(0, floor(log10(s)) - 3));
-    return seconds(ceil(s / step) * step, text);
-}
-
-/* Percent of a probability, rounded down: what is not met does not read as if it were. */
-static const char *percent(double probability, char text[NUMBER_ROOM])
-{
-    double tenths = floor(1000 * probability);
-    if (tenths < 1)
-        return "less than 0.1";
-    (void)snprintf(text, NUMBER_ROOM, "%.4g", tenths / 10);
-    return text;
-}
 
 /* "4 executors of 2 cores"; cores RUN_UNKNOWN: "4 executors". */
 static const char *count(int64_t executors, int64_t cores, char text[COUNT_ROOM])
@@ -58,18 +35,17 @@ const char *admission_subject(const struct advice_made *made, struct arena *aren
 const char *admission_describe_prediction(const struct advice_made *made, struct arena *arena)
 {
     const struct advise_choice *choice = &made->answer.advice.recommendation;
-    char executors[COUNT_ROOM], takes[NUMBER_ROOM], lower[NUMBER_ROOM], upper[NUMBER_ROOM],
-        deadline[NUMBER_ROOM], likely[NUMBER_ROOM];
-    double confidence = 100 * made->question.goal.confidence;
+    char executors[COUNT_ROOM];
+    const struct quantity_text confidence = quantity_share(made->question.goal.confidence);
     return arena_printf(arena,
-                        "%s %s predicted to take %s s (%s to %s s with %.6g %% confidence). The "
-                        "deadline of %s s is met with a probability of %s %%; %.6g %% is required.",
+                        "%s %s predicted to take %s (%s with %s confidence). The deadline of %s is "
+                        "met with a probability of %s; %s is required.",
                         count(choice->executors, made->answer.curve.cores_per_executor, executors),
                         PLURAL_VERB(choice->executors, "is", "are"),
-                        seconds(choice->predicted_duration_s, takes),
-                        seconds(choice->lower_s, lower), seconds(choice->upper_s, upper),
-                        confidence, seconds(made->question.goal.deadline_s, deadline),
-                        percent(choice->deadline_probability, likely), confidence);
+                        quantity_duration(choice->predicted_duration_s).text,
+                        quantity_interval(choice->lower_s, choice->upper_s).text, confidence.text,
+                        quantity_duration(made->question.goal.deadline_s).text,
+                        quantity_probability(choice->deadline_probability).text, confidence.text);
 }
 
 /* --- what would help --- */
@@ -105,22 +81,22 @@ static const char *describe_fewest(const struct admission_review *review,
     const struct curve *curve = &made->answer.curve;
     int64_t fewest = fewest_in_time(made), most = RUN_UNKNOWN;
     const char *who = bound_of(review, made, &most);
-    double confidence = 100 * made->question.goal.confidence;
+    const struct quantity_text confidence = quantity_share(made->question.goal.confidence);
     char executors[COUNT_ROOM];
     if (fewest == RUN_UNKNOWN)
         return arena_printf(arena,
                             "No number of executors up to %" PRId64
-                            " meets the deadline with a probability of %.6g %%.",
-                            curve->points[curve->n_points - 1].executors, confidence);
+                            " meets the deadline with a probability of %s.",
+                            curve->points[curve->n_points - 1].executors, confidence.text);
     (void)count(fewest, curve->cores_per_executor, executors);
     if (most != RUN_UNKNOWN && fewest > most)
         return arena_printf(arena,
-                            "It takes at least %s to meet the deadline with a probability of %.6g "
-                            "%%, but %s at most %" PRId64 ".",
-                            executors, confidence, who, most);
+                            "It takes at least %s to meet the deadline with a probability of %s, "
+                            "but %s at most %" PRId64 ".",
+                            executors, confidence.text, who, most);
     return arena_printf(arena,
-                        "It takes at least %s to meet the deadline with a probability of %.6g %%.",
-                        executors, confidence);
+                        "It takes at least %s to meet the deadline with a probability of %s.",
+                        executors, confidence.text);
 }
 
 const char *admission_describe_remedy(const struct admission_review *review,
@@ -130,14 +106,14 @@ const char *admission_describe_remedy(const struct admission_review *review,
     const struct advise_goal *goal = &made->answer.goal;
     double deadline_s = made->answer.advice.remedies.deadline_s;
     const char *fewest = describe_fewest(review, made, arena);
-    char executors[COUNT_ROOM], shortest[NUMBER_ROOM];
+    char executors[COUNT_ROOM];
     if (fewest == NULL || isnan(deadline_s))
         return fewest;
-    return arena_printf(arena, "%s The shortest deadline that %s%s %s is %s s.", fewest,
+    return arena_printf(arena, "%s The shortest deadline that %s%s %s is %s.", fewest,
                         goal->min_executors == goal->max_executors ? "" : "up to ",
                         count(goal->max_executors, RUN_UNKNOWN, executors),
                         PLURAL_VERB(goal->max_executors, "meets", "meet"),
-                        seconds_at_least(deadline_s, shortest));
+                        quantity_duration_at_least(deadline_s).text);
 }
 
 /* Why no more executors were considered: a clause behind their number. */

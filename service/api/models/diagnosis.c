@@ -51,7 +51,8 @@ static enum pv_code load_run_asked(struct store_tx *tx,
     char id[37];
     struct pv_error why = {0};
     if (!uuid_parse(asked, id))
-        return pv_fault(err, PV_PLACE_PARAMETER, "run_id", "invalid_uuid", "is no id of a run");
+        return pv_fault(err, PV_PLACE_PARAMETER, "run_id", "invalid_uuid",
+                        "must be the id of a run, a UUID");
     enum pv_code code = store_run_find(tx, request->arena, http_path_parameter(request, "name"), id,
                                        RUN_WITH_TASKS, &input->run, NULL, &why);
     if (code == PV_E_NOT_FOUND)

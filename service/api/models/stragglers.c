@@ -38,7 +38,8 @@ read_query(struct http_request *request, char id[37], struct asked *asked, struc
         return pv_fault(err, PV_PLACE_PARAMETER, "runs", "conflict",
                         "must be left out where run_id is given");
     if (run_id != NULL && !uuid_parse(run_id, id))
-        return pv_fault(err, PV_PLACE_PARAMETER, "run_id", "invalid_uuid", "is no id of a run");
+        return pv_fault(err, PV_PLACE_PARAMETER, "run_id", "invalid_uuid",
+                        "must be the id of a run, a UUID");
     asked->run_id = run_id == NULL ? NULL : id;
     if (asked->runs == RUN_UNKNOWN)
         asked->runs = RUNS_DEFAULT;

@@ -240,10 +240,10 @@ read_last(const struct http_request *request, int64_t *last, struct pv_error *er
         return read_number(http_header(request, LAST_HEADER), last)
                    ? PV_OK
                    : pv_fault(err, PV_PLACE_HEADER, LAST_HEADER, "invalid_number",
-                              "is no id of an event");
+                              "must be the number of an event");
     if (parameter != NULL && !read_number(parameter, last))
         return pv_fault(err, PV_PLACE_PARAMETER, LAST_PARAMETER, "invalid_number",
-                        "is no id of an event");
+                        "must be the number of an event");
     return PV_OK;
 }
 

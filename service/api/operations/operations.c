@@ -107,11 +107,11 @@ static enum pv_code check_words(const struct operation_filter *filter, struct pv
     while (filter->kind != NULL && kind->name != NULL && strcmp(kind->name, filter->kind) != 0)
         kind++;
     if (filter->kind != NULL && kind->name == NULL)
-        code = pv_fault(err, PV_PLACE_PARAMETER, "kind", "not_allowed",
-                        "there is no such kind of operation");
+        code =
+            pv_fault(err, PV_PLACE_PARAMETER, "kind", "not_allowed", "must be a kind of operation");
     if (filter->application_name != NULL && !codec_is_name(strview_of(filter->application_name)))
         code = pv_fault(err, PV_PLACE_PARAMETER, "application", "invalid_name",
-                        "is 1 to 255 characters without control characters");
+                        "must be 1 to 255 characters without control characters");
     return code;
 }
 

@@ -4,6 +4,7 @@
 #include "api/scheduling/slot_decision_make.h"
 #include "api/scheduling/state_history.h"
 #include "api/shared/reply.h"
+#include "base/quantity_text.h"
 #include "base/rounding.h"
 
 /* POST /v1/slot-decisions: what a slot that has come free is to serve; of a log, each in turn. */
@@ -93,8 +94,8 @@ static void check_clock(struct slot_memory *memory, double now_s, struct finding
 {
     if (memory->has_clock && now_s < memory->now_s && !rounding_equal(now_s, memory->now_s)) {
         struct finding *finding =
-            finding_add(warnings, "now_fell", "It is %.9g s, and was %.9g s in the state before.",
-                        now_s, memory->now_s);
+            finding_add(warnings, "now_fell", "It is %s s, and was %s s in the state before.",
+                        quantity_digits(now_s, 9).text, quantity_digits(memory->now_s, 9).text);
         finding_number(finding, "now_s", now_s);
         finding_number(finding, "before_s", memory->now_s);
     }

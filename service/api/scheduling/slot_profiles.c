@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "api/advice/recent_runs.h"
+#include "base/fault_text.h"
 #include "store/name_hint.h"
 
 static void
@@ -78,7 +79,10 @@ static enum pv_code load_job(struct store_tx *tx,
     struct application application;
     enum pv_code code = store_application_find(tx, arena, job->application.at, &application, &why);
     if (code == PV_E_NOT_FOUND) {
-        fault_at(err, i, "unknown_application", "there is no application of this name",
+        char no_application[128];
+        (void)snprintf(no_application, sizeof no_application, "there is no application %s",
+                       fault_quote(job->application.at).text);
+        fault_at(err, i, "unknown_application", no_application,
                  store_name_hint(tx, arena, STORE_NAMES_APPLICATIONS, job->application.at));
         return PV_OK;
     }

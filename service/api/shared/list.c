@@ -77,8 +77,9 @@ static enum pv_code read_cursor(struct api *api,
         return PV_OK;
     (void)pv_fail(err, PV_E_SYNTAX,
                   "the cursor is not one that this collection with these filters gave out");
-    (void)pv_fault(err, PV_PLACE_PARAMETER, "cursor", "invalid_cursor",
-                   "start again without a cursor, or keep the filters of the first page");
+    (void)pv_fault(
+        err, PV_PLACE_PARAMETER, "cursor", "invalid_cursor",
+        "must be the next_cursor of a page with the same filters: start again without a cursor");
     return PV_E_SYNTAX;
 }
 

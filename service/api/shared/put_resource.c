@@ -34,12 +34,11 @@ enum pv_code put_resource_check(const struct http_request *request,
 {
     bool conditional = http_if_match(request, NULL) != HTTP_MATCH_ABSENT;
     if (conditional && etags[0] == NULL)
-        return pv_fail(err, PV_E_PRECONDITION, "%s is not there", what);
+        return pv_fail(err, PV_E_PRECONDITION, "%s does not exist", what);
     if (conditional && !holds_any(request, etags, put_resource_matches))
         return pv_fail(err, PV_E_PRECONDITION, "%s is now at version %s", what, etags[0]);
     if (holds_any(request, etags, http_none_match_holds))
-        return pv_fail(err, PV_E_PRECONDITION, "%s is there already, at version %s", what,
-                       etags[0]);
+        return pv_fail(err, PV_E_PRECONDITION, "%s exists already, at version %s", what, etags[0]);
     return PV_OK;
 }
 

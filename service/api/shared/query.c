@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/instant.h"
+#include "base/quantity_text.h"
 #include "codec/history/run.h"
 
 /* Enough for every bound, too few to overflow. */
@@ -164,7 +165,8 @@ enum pv_code api_query_number(const struct http_request *request,
     double parsed = parse_number(strview_of(text));
     if (!(parsed > low) || !(parsed <= high))
         return pv_fault(err, PV_PLACE_PARAMETER, name, "out_of_range",
-                        "must be a number above %g, at most %g", low, high);
+                        "must be a number above %s, at most %s", quantity_digits(low, 6).text,
+                        quantity_digits(high, 6).text);
     *value = parsed;
     return PV_OK;
 }
@@ -198,7 +200,7 @@ api_query_problem_size(const struct http_request *request, double *value, struct
     PV_TRY(api_query_number(request, "problem_size", 0, CODEC_PROBLEM_SIZE_MAX, value, err));
     if (*value < CODEC_PROBLEM_SIZE_MIN)
         return pv_fault(err, PV_PLACE_PARAMETER, "problem_size", "out_of_range",
-                        "must be at least %g", CODEC_PROBLEM_SIZE_MIN);
+                        "must be at least %s", quantity_digits(CODEC_PROBLEM_SIZE_MIN, 6).text);
     return PV_OK;
 }
 
@@ -226,8 +228,8 @@ static enum pv_code refuse_repetition(
     qsort(sorted, n, sizeof *sorted, order_by_double);
     for (size_t i = 1; i < n; i++)
         if (sorted[i] <= sorted[i - 1])
-            return pv_fault(err, PV_PLACE_PARAMETER, name, "duplicate", "names %.7g twice",
-                            sorted[i]);
+            return pv_fault(err, PV_PLACE_PARAMETER, name, "duplicate", "names %s twice",
+                            quantity_digits(sorted[i], 7).text);
     return PV_OK;
 }
 
@@ -271,9 +273,10 @@ static enum pv_code read_list(const struct http_request *request,
         list[i] = parse_item((struct strview){at, length}, bounds);
         if (isnan(list[i]))
             return pv_fault(err, PV_PLACE_PARAMETER, name, "out_of_range",
-                            "must list %s from %g to %.16g, such as 1,2,4",
-                            bounds->whole ? "whole numbers" : "numbers", bounds->least,
-                            bounds->largest);
+                            "must list %s from %s to %s, such as 1,2,4",
+                            bounds->whole ? "whole numbers" : "numbers",
+                            quantity_digits(bounds->least, 6).text,
+                            quantity_digits(bounds->largest, 16).text);
         at += length + 1;
     }
     *values = list;

@@ -72,7 +72,7 @@ static enum pv_code read_filter(struct http_request *request,
     if (filter->event_type == NULL || strcmp(filter->event_type, WEBHOOK_PING) == 0)
         return PV_OK;
     return pv_fault(err, PV_PLACE_PARAMETER, "event_type", "not_allowed",
-                    "there is no such type of event");
+                    "must be a type of event");
 }
 
 enum pv_code webhook_deliveries_list(void *context,
@@ -112,7 +112,8 @@ static enum pv_code hold_with_room(struct api *api,
     return webhook->pending < api->config->webhook_pending_max
                ? PV_OK
                : pv_fail(err, PV_E_CONFLICT,
-                         "as many deliveries wait for the webhook as may (webhook_pending_max)");
+                         "the greatest number of deliveries waits for the webhook already "
+                         "(webhook_pending_max)");
 }
 
 enum pv_code webhooks_ping(void *context,

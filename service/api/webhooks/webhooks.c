@@ -233,7 +233,7 @@ static enum pv_code rotate(struct api *api,
     PV_TRY(store_webhook_hold(tx, request->arena, id, webhook, err));
     if (webhook->signature == WEBHOOK_V1A && asked->secret.at != NULL)
         return pv_fault(err, PV_PLACE_POINTER, "/secret", "conflict",
-                        "goes with signature v1 alone; of v1a the service makes the key");
+                        "is allowed only with signature v1; the service makes the key of v1a");
     webhook->secret = asked->secret;
     PV_TRY(webhook_make_secret(api, request, webhook, &sealed, err));
     struct strview secret = webhook->secret;

@@ -33,7 +33,7 @@ read_rates(const struct http_request *request, struct workload_terms *terms, str
             continue;
         if (terms->format != WORKLOAD_SWIM)
             return pv_fault(err, PV_PLACE_PARAMETER, rates[i].name, "conflict",
-                            "belongs to format=swim");
+                            "is allowed only with format=swim");
         PV_TRY(api_query_number(request, rates[i].name, 0, rates[i].most, &given, err));
         *(double *)((char *)&terms->rates + rates[i].at) = given;
     }
@@ -76,6 +76,6 @@ enum pv_code workload_query_read(const struct http_request *request,
         query->name = strview_of(name);
     if (name != NULL && !codec_is_name(query->name))
         return pv_fault(err, PV_PLACE_PARAMETER, "name", "invalid_name",
-                        "is 1 to 255 characters without control characters");
+                        "must be 1 to 255 characters without control characters");
     return read_rates(request, &query->terms, err);
 }

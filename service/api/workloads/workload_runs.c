@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/shared/reply.h"
+#include "base/fault_text.h"
 #include "base/plural.h"
 #include "core/workload/run_job.h"
 #include "store/history/application.h"
@@ -54,7 +55,7 @@ static enum pv_code find_application(struct store_tx *tx,
     (void)snprintf(pointer, sizeof pointer, "/applications/%zu", i);
     if (code == PV_E_NOT_FOUND) {
         (void)pv_fault(err, PV_PLACE_POINTER, pointer, "unknown_application",
-                       "there is no application of this name%s",
+                       "there is no application %s%s", fault_quote(name.at).text,
                        store_name_hint(tx, request->arena, STORE_NAMES_APPLICATIONS, name.at));
         return PV_OK;
     }

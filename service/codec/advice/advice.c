@@ -180,7 +180,7 @@ static void check_beside(const struct codec_node *node, const struct advice_ques
     bool named = json_value_is_object(constraints.json) && codec_present(&constraints, "cluster");
     if (request->has_launch_order && !advised && request->n_running == 0)
         codec_fault_member(node, "launch_order", "conflict",
-                           "is of no use without running jobs: running, or running_from advice");
+                           "needs running jobs: running, or running_from advice");
     if (!named && (advised || advice_counts_memory(request)))
         codec_fault_member(&constraints, "cluster", "required", "is required with %s",
                            advised ? "running_from advice" : "memory_bytes or launch_order");
@@ -248,12 +248,13 @@ static void check_subject(const struct codec_node *node, const struct advice_que
     bool profile = codec_member(node, "profile").json != NULL;
     if (request->n_labels > 0 && profile)
         codec_fault_member(node, "labels", "conflict",
-                           "separate runs of an application; a profile is a single one");
+                           "must be left out with a profile: labels separate runs of an "
+                           "application, and a profile is a single run");
     if (application && profile)
         codec_fault_member(node, "profile", "conflict",
-                           "application is given too: give one of them");
+                           "must not be given together with application");
     if (!application && !profile)
-        codec_fault_member(node, "application", "required", "application or profile is required");
+        codec_fault_member(node, "application", "required", "is required, or profile");
 }
 
 void codec_advice_decode(const struct codec_node *node,
@@ -269,7 +270,8 @@ void codec_advice_decode(const struct codec_node *node,
     if (codec_member(node, "include").json == NULL)
         request->include |= request->n_clusters > 0 ? ADVICE_COPY_PLAN : 0;
     else if ((request->include & ADVICE_COPY_PLAN) != 0 && !codec_present(node, "copy_plan"))
-        codec_fault_member(node, "copy_plan", "required", "the clusters of the plan are needed");
+        codec_fault_member(node, "copy_plan", "required",
+                           "is required when include lists copy_plan: it names the clusters");
 }
 
 /* --- reply --- */
@@ -452,6 +454,7 @@ static void write_last_run(struct writer *w, const struct codec_advice_reply *re
     writer_member_string(w, "run_id", run_id[0] == '\0' ? NULL : run_id);
     writer_member_integer(w, "executors", made->with->last.executors);
     writer_member_integer(w, "cores_per_executor", made->with->last.cores_per_executor);
+    writer_member_number(w, "problem_size", made->with->last.problem_size);
     writer_member_number(w, "duration_s", made->with->last.duration_s);
     writer_member_number(w, "predicted_duration_s", made->predicted_duration_s);
     writer_member_number(w, "cost", made->cost);

@@ -9,7 +9,8 @@
 static void refuse(const struct codec_node *item, const char *member)
 {
     if (codec_present(item, member))
-        codec_fault_member(item, member, "conflict", "is for single advice, not for a batch");
+        codec_fault_member(item, member, "conflict",
+                           "is allowed only in single advice, not in a batch");
 }
 
 static void decode_item(const struct codec_node *item,
@@ -26,8 +27,8 @@ static void decode_item(const struct codec_node *item,
     refuse(item, "copy_plan");
     if ((to->question.include & single) != 0 && !codec_present(item, "copy_plan"))
         codec_fault_member(item, "include", "conflict",
-                           "next_experiments, copy_plan and autoscaling are for single advice, "
-                           "not for a batch");
+                           "must not list next_experiments, copy_plan or autoscaling in a batch: "
+                           "they are for single advice");
     struct writer w;
     writer_init(&w, item->reader->arena);
     json_value_write(&w, item->json, false);
@@ -42,7 +43,7 @@ static void decode_releases(const struct codec_node *node, struct codec_advice_b
     if (list.json == NULL)
         return;
     if (json_value_items(list.json) != batch->n) {
-        codec_fault(&list, "out_of_range", "must have one item for each of items");
+        codec_fault(&list, "out_of_range", "must have as many numbers as items has questions");
         return;
     }
     for (size_t i = 0; i < batch->n; i++) {

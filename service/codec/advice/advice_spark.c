@@ -160,8 +160,9 @@ static void check_allocation(const struct codec_node *constraints,
         codec_fault_member(&enforced, DYNAMIC "initialExecutors", "conflict",
                            "is not between minExecutors and maxExecutors");
     if (instances && is_dynamic)
-        codec_fault_member(&enforced, "spark.executor.instances", "conflict",
-                           "dynamic allocation decides how many executors there are");
+        codec_fault_member(
+            &enforced, "spark.executor.instances", "conflict",
+            "must be left out: dynamic allocation decides how many executors there are");
     if (enabled.at != NULL && spark_constraints->allocation != SPARK_ALLOCATION_AS_RAN &&
         is_dynamic != (spark_constraints->allocation == SPARK_ALLOCATION_DYNAMIC))
         codec_fault_member(&enforced, DYNAMIC "enabled", "conflict", "is not dynamic_allocation");

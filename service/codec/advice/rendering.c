@@ -1,11 +1,14 @@
 #include "codec/advice/rendering.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/json/parse.h"
 #include "base/order.h"
+#include "base/plural.h"
+#include "base/quantity_text.h"
 #include "codec/advice/form_properties.h"
 #include "codec/advice/operator_fields.h"
 #include "core/spark/property_value.h"
@@ -376,43 +379,96 @@ static void append_escaped(struct text *text, const char *words)
     }
 }
 
-static void append_number(struct text *text, const struct json_value *value, const char *unit)
-{
-    if (json_value_is_number(value))
-        append_format(text, "%.4g%s", json_value_number(value), unit);
-    else
-        append(text, "unknown");
-}
-
 static void append_row(struct text *text,
                        const char *name,
-                       const struct json_value *now,
-                       const struct json_value *advised,
-                       const char *unit)
+                       struct quantity_text last,
+                       struct quantity_text advised)
 {
-    append_format(text, "| %s | ", name);
-    append_number(text, now, unit);
-    append(text, " | ");
-    append_number(text, advised, unit);
-    append(text, " |\n");
+    append_format(text, "| %s | %s | %s |\n", name, last.text, advised.text);
+}
+
+typedef struct quantity_text written(double value);
+
+/* A member that is a number; "" if it is not. */
+static struct quantity_text
+number_text(const struct json_value *object, const char *key, written *write)
+{
+    const struct json_value *value = json_value_member(object, key);
+    return json_value_is_number(value) ? write(json_value_number(value))
+                                       : (struct quantity_text){""};
+}
+
+/* The size of the last run, if the advice is for another one. */
+static void render_sizes(const struct json_value *advice, struct text *text)
+{
+    const struct json_value *asked = json_value_member(advice, "problem_size");
+    const struct json_value *last =
+        json_value_member(json_value_member(advice, "last_run"), "problem_size");
+    const char *measure = json_value_text(json_value_member(advice, "problem_size_measured_by"));
+    if (json_value_is_number(asked) && json_value_is_number(last) &&
+        json_value_number(asked) != json_value_number(last))
+        append_row(text, "problem size", quantity_problem_size(json_value_number(last), measure),
+                   quantity_problem_size(json_value_number(asked), measure));
+}
+
+static void render_interval(const struct json_value *advice, struct text *text)
+{
+    const struct json_value *best = json_value_member(advice, "recommendation");
+    const struct json_value *ends = json_value_member(best, "interval_s");
+    const struct json_value *low = json_value_item(ends, 0), *high = json_value_item(ends, 1);
+    const struct quantity_text none = {""};
+    char name[64];
+    if (!json_value_is_number(low))
+        return;
+    (void)snprintf(name, sizeof name, "%s interval",
+                   number_text(advice, "confidence", quantity_share).text);
+    append_row(text, name, none,
+               quantity_interval(json_value_number(low), json_value_is_number(high)
+                                                             ? json_value_number(high)
+                                                             : (double)NAN));
+    if (json_value_is_number(json_value_member(best, "deadline_probability")))
+        append_row(text, "probability", none,
+                   number_text(best, "deadline_probability", quantity_probability));
+}
+
+static struct quantity_text cost_text(const struct json_value *object, const char *currency)
+{
+    const struct json_value *cost = json_value_member(object, "cost");
+    return json_value_is_number(cost) ? quantity_cost(json_value_number(cost), currency)
+                                      : (struct quantity_text){""};
+}
+
+static void
+render_durations(const struct json_value *last, const struct json_value *best, struct text *text)
+{
+    struct quantity_text advised = number_text(best, "predicted_duration_s", quantity_duration);
+    append_format(text, "| duration | %s | %s predicted |\n",
+                  number_text(last, "duration_s", quantity_duration).text, advised.text);
+    if (json_value_is_object(last))
+        append_row(text, "of the last run's executors, by the model",
+                   number_text(last, "predicted_duration_s", quantity_duration),
+                   (struct quantity_text){""});
 }
 
 static void render_table(const struct json_value *advice, struct text *text)
 {
     const struct json_value *last = json_value_member(advice, "last_run");
     const struct json_value *best = json_value_member(advice, "recommendation");
+    const char *currency =
+        json_value_text(json_value_member(json_value_member(advice, "pricing"), "currency"));
     if (!json_value_is_object(best))
         return;
-    append(text, "| | last run | advised |\n|---|---|---|\n");
-    append_row(text, "executors", json_value_member(last, "executors"),
-               json_value_member(best, "executors"), "");
-    append_row(text, "cores per executor", json_value_member(last, "cores_per_executor"),
-               json_value_member(best, "cores_per_executor"), "");
-    append_row(text, "predicted duration", json_value_member(last, "predicted_duration_s"),
-               json_value_member(best, "predicted_duration_s"), " s");
+    append(text, "| | last run | advised |\n|---|--:|--:|\n");
+    render_sizes(advice, text);
+    append_row(text, "executors", number_text(last, "executors", quantity_count),
+               number_text(best, "executors", quantity_count));
+    append_row(text, "cores per executor", number_text(last, "cores_per_executor", quantity_count),
+               number_text(best, "cores_per_executor", quantity_count));
+    render_durations(last, best, text);
+    render_interval(advice, text);
     if (json_value_is_number(json_value_member(best, "cost")))
-        append_row(text, "cost", json_value_member(last, "cost"), json_value_member(best, "cost"),
-                   "");
+        append_row(text, currency == NULL ? "cost, in the price's currency" : "predicted cost",
+                   cost_text(last, currency), cost_text(best, currency));
     append(text, "\n");
 }
 
@@ -434,21 +490,54 @@ static void render_changes(const struct json_value *advice, struct text *text)
     append(text, "\n");
 }
 
-static void render_findings(const struct json_value *advice, const char *member, struct text *text)
+/* Findings from the first one to that before the last. */
+static void append_findings(const struct json_value *findings,
+                            const char *before,
+                            size_t first,
+                            size_t last,
+                            struct text *text)
 {
-    const struct json_value *findings = json_value_member(advice, member);
-    for (size_t i = 0; i < json_value_items(findings); i++) {
-        append(text, strcmp(member, "warnings") == 0 ? "- **Warning**: " : "- ");
+    for (size_t i = first; i < last; i++) {
+        append(text, before);
         append_escaped(text, text_of(json_value_item(findings, i), "message"));
         append(text, "\n");
     }
 }
 
+/* GitHub and GitLab fold <details>; both want blank lines around the list in it. */
+static void render_findings(const struct json_value *advice, struct text *text)
+{
+    enum { FIRST = 3 };
+    const struct json_value *reasons = json_value_member(advice, "reasons");
+    const struct json_value *warnings = json_value_member(advice, "warnings");
+    /* The line of the deadline says it. */
+    size_t first = strcmp(text_of(json_value_item(reasons, 0), "code"), "deadline_met") == 0;
+    size_t n = json_value_items(reasons), shown = n < first + FIRST ? n : first + FIRST;
+    append_findings(reasons, "- ", first, shown, text);
+    append_findings(warnings, "- **Warning**: ", 0, json_value_items(warnings), text);
+    if (n == shown)
+        return;
+    append_format(text, "\n<details><summary>%zu more reason%s</summary>\n\n", n - shown,
+                  PLURAL(n - shown));
+    append_findings(reasons, "- ", shown, n, text);
+    append(text, "\n</details>\n");
+}
+
+static void render_deadline(const struct json_value *advice, struct text *text)
+{
+    const struct json_value *best = json_value_member(advice, "recommendation");
+    if (!json_value_is_number(json_value_member(advice, "deadline_s")))
+        return;
+    append_format(text, "Deadline %s", number_text(advice, "deadline_s", quantity_duration).text);
+    if (json_value_is_number(json_value_member(best, "deadline_probability")))
+        append_format(text, ", met with a probability of %s (asked: %s)",
+                      number_text(best, "deadline_probability", quantity_probability).text,
+                      number_text(advice, "confidence", quantity_share).text);
+    append(text, ".\n\n");
+}
+
 static void render_markdown(const struct json_value *advice, struct text *text)
 {
-    const struct json_value *deadline = json_value_member(advice, "deadline_s");
-    const struct json_value *probability =
-        json_value_member(json_value_member(advice, "recommendation"), "deadline_probability");
     append(text, "### ");
     append_escaped(text, json_value_is_text(json_value_member(advice, "application"))
                              ? text_of(advice, "application")
@@ -456,18 +545,10 @@ static void render_markdown(const struct json_value *advice, struct text *text)
     append_format(text, ": %s", text_of(advice, "verdict")[0] == '\0' ? "advice" : "");
     append_escaped(text, text_of(advice, "verdict"));
     append(text, "\n\n");
-    if (json_value_is_number(deadline)) {
-        append_format(text, "Deadline %.6g s", json_value_number(deadline));
-        if (json_value_is_number(probability))
-            append_format(text, ", met with probability %.3g (asked: %.6g)",
-                          json_value_number(probability),
-                          json_value_number(json_value_member(advice, "confidence")));
-        append(text, ".\n\n");
-    }
+    render_deadline(advice, text);
     render_table(advice, text);
     render_changes(advice, text);
-    render_findings(advice, "reasons", text);
-    render_findings(advice, "warnings", text);
+    render_findings(advice, text);
 }
 
 /* --- all --- */
@@ -567,7 +648,7 @@ enum pv_code advice_render(struct strview document,
     enum pv_code code = json_parse_own(document, arena, &advice, NULL);
     if (code != PV_OK)
         return code == PV_E_MEMORY ? pv_no_memory(err)
-                                   : pv_fail(err, PV_E_INTERNAL, "stored advice is no JSON");
+                                   : pv_fail(err, PV_E_INTERNAL, "the stored advice is not JSON");
     append(&made, ""); /* there may be no property */
     if (format == ADVICE_MARKDOWN)
         render_markdown(advice, &made);

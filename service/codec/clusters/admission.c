@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/quantity_text.h"
 #include "core/cluster/reservations.h"
 
 #define Q struct admission_question
@@ -11,8 +12,8 @@ enum { NULLABLE = CODEC_NULLABLE, REPLY = SHAPE_READ_ONLY };
 static void check_whole(const struct codec_node *node, const char *member, double cores)
 {
     if (!isnan(cores) && !reservation_is_whole(cores))
-        codec_fault_member(node, member, "out_of_range", "must be a multiple of %g",
-                           RESERVATION_QUANTUM);
+        codec_fault_member(node, member, "out_of_range", "must be a multiple of %s",
+                           quantity_digits(RESERVATION_QUANTUM, 6).text);
 }
 
 static void need(const struct codec_node *node, const char *member, const char *or_else)

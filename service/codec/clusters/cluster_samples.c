@@ -21,7 +21,7 @@ static void check_at(const struct codec_node *node, const L *limits, int64_t *at
     else if (*at_us < 0)
         codec_fault_member(node, "at", "out_of_range", "is before 1970");
     else if (is_ahead(limits, *at_us))
-        codec_fault_member(node, "at", "in_future", "lies in the future (samples_ahead_s)");
+        codec_fault_member(node, "at", "in_future", "is in the future (samples_ahead_s)");
 }
 
 /* --- items --- */

@@ -132,8 +132,9 @@ static void check_row(const struct codec_node *item, const void *limits, void *o
     bool typed = codec_member(item, "machine_type").json != NULL;
     bool named = codec_member(item, "cluster").json != NULL;
     if (typed && named)
-        codec_fault_member(item, "cluster", "conflict",
-                           "machine_type is given too; a row prices one of them");
+        codec_fault_member(
+            item, "cluster", "conflict",
+            "must not be given together with machine_type: a row prices one of them");
     if (!typed && !named)
         codec_fault_member(item, "machine_type", "required", "is required, or cluster");
     if (codec_member(item, "per_executor_hour").json == NULL &&

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/quantity_text.h"
+
 /* The one of the thesis's example. It scales the weights of speed, not the cores they lead to. */
 static const double AVERAGE_NOMINAL_RATE = 1e6;
 
@@ -40,8 +42,8 @@ static void take_application(const struct codec_node *node,
     require(node, (needs & CONTENTION_NEEDS_RATE) != 0, "nominal_rate");
     /* An application of unknown speed has rate 0, which matters only where it is divided by. */
     if ((needs & CONTENTION_NEEDS_RATE) != 0 && sent->numbers.nominal_rate < CODEC_RATE_MIN)
-        codec_fault_member(node, "nominal_rate", "out_of_range", "must be at least %.15g",
-                           CODEC_RATE_MIN);
+        codec_fault_member(node, "nominal_rate", "out_of_range", "must be at least %s",
+                           quantity_digits(CODEC_RATE_MIN, 15).text);
     *out = sent->numbers;
     out->remaining_tasks =
         sent->remaining_tasks == RUN_UNKNOWN ? (double)NAN : (double)sent->remaining_tasks;

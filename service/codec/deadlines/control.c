@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/quantity_text.h"
 #include "core/deadline/stage_plan.h"
 
 #define GAIN_MAX 1e9
@@ -209,7 +210,8 @@ static void take_request(const struct codec_node *top, const void *limits, void 
     codec_job_set_take(top, &((const struct codec_control_limits *)limits)->set, &request->set);
     if (request->options.actuation_delay_s > controller->sample_s)
         codec_fault_member(top, "actuation_delay_s", "out_of_range",
-                           "must not exceed the sampling time, %.15g s", controller->sample_s);
+                           "must not exceed the sampling time, %s s",
+                           quantity_digits(controller->sample_s, 15).text);
     take_strategies(top, request);
     take_penalties(top, request);
 }

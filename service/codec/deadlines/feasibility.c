@@ -33,8 +33,7 @@ static void take_job_memory(const struct codec_node *top, struct codec_feasibili
         request->set.jobs[i].memory_bytes = bytes;
     }
     if (request->has_launch_order && request->memory == NULL)
-        codec_fault_member(top, "launch_order", "conflict",
-                           "is of no use where no job has memory_bytes");
+        codec_fault_member(top, "launch_order", "conflict", "needs jobs with memory_bytes");
 }
 
 static void take_jobs(const struct codec_node *top, const void *limits, void *object)

@@ -52,7 +52,8 @@ void codec_job_check(const struct codec_node *node, const void *limits, void *ob
     if (code != PV_OK)
         (void)pv_fail(reader->err, code, "the stages of a job cannot be used");
     if (codec_present(node, "overhead") && codec_present(node, "stages"))
-        codec_fault_member(node, "overhead", "conflict", "goes with application, not with stages");
+        codec_fault_member(node, "overhead", "conflict",
+                           "is allowed only with application, not with stages");
     else if (codec_present(node, "overhead") && !isnan(source->overhead_s))
         codec_fault_member(node, "overhead", "conflict",
                            "must be left out where overhead_per_task_s is given");

@@ -20,7 +20,7 @@ bool codec_job_source_decode(const struct codec_node *node,
     }
     if (!isnan(*problem_size))
         codec_fault_member(node, "problem_size", "conflict",
-                           "goes with application, not with stages");
+                           "is allowed only with application, not with stages");
     struct codec_node list = codec_array(node, "stages", CODEC_REQUIRED, 1, (size_t)limits->stages);
     size_t faults = node->reader->err->n_faults;
     for (size_t i = 0; i < json_value_items(list.json); i++) {

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/quantity_text.h"
 #include "codec/deadlines/quota_loop.h"
 #include "codec/json/names.h"
 
@@ -73,7 +74,8 @@ static void check_starts(const struct codec_node *top, const void *limits, void 
         struct codec_node item = codec_item(&list, i);
         if (is_after(sample->executors[i].stage_started_s, sample->at_s))
             codec_fault_member(&item, "stage_started_s", "out_of_range",
-                               "must not be after the sample, at %.15g s", sample->at_s);
+                               "must not be after the sample, at %s s",
+                               quantity_digits(sample->at_s, 15).text);
     }
 }
 

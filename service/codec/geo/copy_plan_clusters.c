@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/order.h"
+#include "base/quantity_text.h"
 
 /* --- names --- */
 

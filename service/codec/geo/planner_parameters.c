@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/quantity_text.h"
+
 const struct geo_planner *
 codec_geo_planner_decode(const struct codec_node *object, const char *key, unsigned flags)
 {
@@ -27,9 +29,10 @@ static double decode_automatic(const struct codec_node *object,
     if (word != NULL && strcmp(word, "auto") == 0)
         return (double)NAN;
     if (word != NULL) {
-        codec_fault(
-            &member, "not_allowed", "must be \"auto\", or a number %s %.15g and at most %.15g",
-            parameter->above_low ? "above" : "of at least", parameter->low, parameter->high);
+        codec_fault(&member, "not_allowed", "must be \"auto\", or a number %s %s and at most %s",
+                    parameter->above_low ? "above" : "of at least",
+                    quantity_digits(parameter->low, 15).text,
+                    quantity_digits(parameter->high, 15).text);
         return value;
     }
     double number = codec_number(object, parameter->name, flags, parameter->low, parameter->high);

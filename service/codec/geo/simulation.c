@@ -49,7 +49,7 @@ static void decode_baseline(const struct codec_node *top, struct codec_simulatio
     size_t found = find_policy(asked, name.at != NULL ? name : strview_of("flutter"));
     if (found == asked->n_policies && name.at != NULL && top->reader->err->n_faults == 0)
         codec_fault_member(top, "baseline", "unknown_policy",
-                           "no policy of the request has this name");
+                           "must be the name of a policy of the request");
     asked->baseline = found < asked->n_policies ? found : 0;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "codec/json/finding.h"
 
 static const char *const quantile_keys[COMPARISON_QUANTILES] = {"p5",  "p10", "p25", "p50",
@@ -98,9 +99,10 @@ static void encode_best(struct writer *w,
         } else {
             code = best->clear ? "least_mean_flow" : "too_close";
             (void)snprintf(text, sizeof text,
-                           "its workflows take %.1f s on average, those of %.*s, the next best, "
-                           "%.1f s%s",
-                           flow->mean, m, next.at, other->mean,
+                           "its workflows take %s on average, those of %.*s, the next best, "
+                           "%s%s",
+                           quantity_duration(flow->mean).text, m, next.at,
+                           quantity_duration(other->mean).text,
                            best->clear ? ""
                                        : "; the paired difference is less than twice its standard "
                                          "error, so more workflows or repetitions may select "
@@ -159,9 +161,10 @@ static void simulation_reply_encode_warnings(struct writer *w,
     if (unfinished > 0)
         finding_count(
             finding_add(&warnings, "workflows_unfinished",
-                        "%zu workflow%s were unfinished %.15g s after the last arrival "
+                        "%zu workflow%s were unfinished %s after the last arrival "
                         "(drain_timeout_s); means, percentiles and CDFs cover the others only",
-                        unfinished, PLURAL(unfinished), asked->drain_timeout_s),
+                        unfinished, PLURAL(unfinished),
+                        quantity_duration(asked->drain_timeout_s).text),
             unfinished);
     codec_findings_encode(w, "warnings", &warnings);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 
 enum { CLASSES_MAX = 20, BUILT_IN = 2, WORKFLOWS_USUAL = 200 };
 #define SCALE_MAX 1e6
@@ -94,7 +95,8 @@ static void decode_sizes(const struct codec_node *node,
         sum += classes[i].share;
     }
     if (fabs(sum - 1) > SUM_TOLERANCE)
-        codec_fault(&list, "not_a_distribution", "the shares add up to %.9g, not to 1", sum);
+        codec_fault(&list, "not_a_distribution", "the shares add up to %s, not to 1",
+                    quantity_digits(sum, 9).text);
     terms->sizes = classes;
     terms->n_sizes = n;
 }
@@ -163,7 +165,7 @@ static void decode_source(const struct codec_node *node,
         refuse_of_montage(node, "sizes");
         refuse_of_montage(node, "montage_surveys");
         if (!templates)
-            codec_fault_member(node, "templates", "required", "recorded workflows are needed");
+            codec_fault_member(node, "templates", "required", "is required for recorded workflows");
         return;
     }
     decode_sizes(node, limits, &asked->workload);

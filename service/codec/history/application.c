@@ -22,7 +22,7 @@ static void check_measure(const struct codec_node *node, const void *limits, voi
     if (keyed != (measure->key.at != NULL))
         codec_fault_member(node, "key", keyed ? "required" : "conflict", "%s",
                            keyed ? "is required: the label or Spark property that holds the size"
-                                 : "goes with the kinds label and spark_property alone");
+                                 : "is allowed only with the kinds label and spark_property");
     else if (measure->kind == SIZE_SPARK_PROPERTY && !properties_keep(measure->key))
         codec_fault_member(node, "key", "not_allowed",
                            "is not one of the Spark properties that are kept of a log");

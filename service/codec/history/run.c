@@ -1,5 +1,6 @@
 #include "codec/history/run.h"
 
+#include "base/quantity_text.h"
 #include "core/history/run_metrics.h"
 
 #define R struct run
@@ -40,7 +41,8 @@ void codec_run_decode(const struct codec_node *node,
     codec_executor_lifetimes_check(node, run);
     if (run->initialization_s > run->duration_s)
         codec_fault_member(node, "initialization_s", "out_of_range",
-                           "must not exceed duration_s, which is %.15g", run->duration_s);
+                           "must not exceed duration_s, which is %s",
+                           quantity_digits(run->duration_s, 15).text);
 }
 
 /* --- corrections --- */

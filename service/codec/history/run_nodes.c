@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "base/order.h"
+#include "base/quantity_text.h"
 #include "codec/history/run.h"
 
 /* The nodes of a run, and its executors. */
@@ -43,7 +44,8 @@ void codec_run_nodes_check(const struct codec_node *node, const struct run *run)
         if (compare_strview(named[i].name, named[i - 1].name) != 0)
             continue;
         struct codec_node item = codec_item(&list, named[i].at);
-        codec_fault_member(&item, "name", "duplicate", "another node of the run has this name");
+        codec_fault_member(&item, "name", "duplicate",
+                           "must differ from the names of the run's other nodes");
     }
 }
 
@@ -67,7 +69,7 @@ void codec_executor_lifetimes_check(const struct codec_node *node, const struct 
             continue;
         struct codec_node item = codec_item(&list, i);
         codec_fault_member(&item, "removed_s", "out_of_range",
-                           "must be at least added_s, which is %.15g",
-                           run->executor_lifetimes[i].added_s);
+                           "must be at least added_s, which is %s",
+                           quantity_digits(run->executor_lifetimes[i].added_s, 15).text);
     }
 }

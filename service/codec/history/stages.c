@@ -3,6 +3,7 @@
 
 #include "base/order.h"
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "codec/history/log_metrics.h"
 #include "codec/history/run.h"
 
@@ -99,7 +100,8 @@ static void decode_task_details(const struct codec_node *node,
     bool listed = stage->task_durations_s != NULL && stage->n_task_sketch == 0;
     for (size_t i = 0; !listed && i < sizeof lists / sizeof *lists; i++)
         if (codec_present(node, lists[i]))
-            codec_fault_member(node, lists[i], "conflict", "needs task_durations_s beside it");
+            codec_fault_member(node, lists[i], "conflict",
+                               "is allowed only together with task_durations_s");
     if (!listed)
         return;
     size_t n = (size_t)stage->n_tasks;
@@ -153,9 +155,9 @@ static void check_agreement(const struct codec_node *node, const struct run_stag
     double sum = sum_of(stage->task_durations_s, (size_t)stage->n_tasks);
     double own = stage->n_tasks > 0 ? sum / (double)stage->n_tasks : 0;
     if (fabs(mean - own) > 1e-9 * fmax(1, own))
-        codec_fault_member(node, "task_duration_s", "conflict", "the mean of %s is %.15g",
+        codec_fault_member(node, "task_duration_s", "conflict", "the mean of %s is %s",
                            stage->n_task_sketch > 0 ? "task_time_summary" : "task_durations_s",
-                           own);
+                           quantity_digits(own, 15).text);
 }
 
 /* The groups, and durations spread from them, so that a sketch is as good as a list from here on.

@@ -9,6 +9,7 @@
 #include "base/duty.h"
 #include "base/instant.h"
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "base/uuid.h"
 
 static enum pv_code parse(struct arena *tree,
@@ -167,7 +168,7 @@ void codec_fault_unknown(const struct codec_node *object,
                          const struct nearest *nearest)
 {
     bool near = nearest->word != NULL;
-    codec_fault_member(object, key, "unknown_field", "there is no such field here%s%s%s",
+    codec_fault_member(object, key, "unknown_field", "there is no such member here%s%s%s",
                        near ? "; did you mean " : "", near ? nearest->word : "", near ? "?" : "");
 }
 
@@ -279,18 +280,20 @@ double codec_as_number(const struct codec_node *node, unsigned flags, double low
     double value = json_value_number(node->json);
     bool below = (flags & CODEC_ABOVE) != 0 ? value <= low : value < low;
     if (below) {
-        codec_fault(node, "out_of_range", "must be %s %.15g, is %.15g",
-                    (flags & CODEC_ABOVE) != 0 ? "greater than" : "at least", low, value);
+        codec_fault(node, "out_of_range", "must be %s %s, is %s",
+                    (flags & CODEC_ABOVE) != 0 ? "greater than" : "at least",
+                    quantity_digits(low, 15).text, quantity_digits(value, 15).text);
         return NAN;
     }
     if (value > high) {
         bool is_percent = high <= 1 && value > 1 && value <= 100;
         if (is_percent)
-            codec_fault(node, "out_of_range",
-                        "must be at most %.15g, is %.15g; %.15g percent are %.15g", high, value,
-                        value, value / 100);
+            codec_fault(node, "out_of_range", "must be at most %s, is %s; %s %% are %s",
+                        quantity_digits(high, 15).text, quantity_digits(value, 15).text,
+                        quantity_digits(value, 15).text, quantity_digits(value / 100, 15).text);
         else
-            codec_fault(node, "out_of_range", "must be at most %.15g, is %.15g", high, value);
+            codec_fault(node, "out_of_range", "must be at most %s, is %s",
+                        quantity_digits(high, 15).text, quantity_digits(value, 15).text);
         return NAN;
     }
     return value;

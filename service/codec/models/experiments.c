@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "codec/json/finding.h"
 
 const char *const codec_experiments_criteria[] = {"imse", "cheapest", "d_optimal", NULL};
@@ -46,11 +47,10 @@ static void write_sentence(const struct experiment *item, char *text, size_t roo
                        N);
         return;
     case EXPERIMENTS_NEW_SHARE:
-        (void)snprintf(
-            text, room,
-            "All other runs have the same problem size per executor; %.4g of it separates "
-            "work from overhead.",
-            N / m);
+        (void)snprintf(text, room,
+                       "All other runs have the same problem size per executor; %s of it separates "
+                       "work from overhead.",
+                       quantity_number(N / m).text);
         return;
     case EXPERIMENTS_REPEATS:
         (void)snprintf(
@@ -63,8 +63,8 @@ static void write_sentence(const struct experiment *item, char *text, size_t roo
             (void)snprintf(text, room, "Beyond what was measured.");
         else
             (void)snprintf(text, room,
-                           "Beyond what was measured: the time there is uncertain by %.3g percent.",
-                           off);
+                           "Beyond what was measured: the time there is uncertain by %s.",
+                           quantity_percent(off).text);
         return;
     case EXPERIMENTS_WIDEST_GAP:
         (void)snprintf(text, room, "Farthest from all other runs.");
@@ -72,8 +72,8 @@ static void write_sentence(const struct experiment *item, char *text, size_t roo
     case EXPERIMENTS_LEAST_CERTAIN:
         (void)snprintf(text, room,
                        "Says most about the effects that the other runs leave open: the time "
-                       "there is uncertain by %.3g percent.",
-                       off);
+                       "there is uncertain by %s.",
+                       quantity_percent(off).text);
         return;
     case EXPERIMENTS_MOST_CERTAINTY:
         (void)snprintf(text, room, "Takes most uncertainty off the times asked about.");
@@ -165,11 +165,12 @@ static void write_warnings(struct writer *w, const struct codec_experiments *exp
             &warnings, "cost_unknown",
             "Without a run it is not known how long one takes: the budget was not applied.");
     } else if (plan->runs < question->count) {
-        struct finding *finding = finding_add(
-            &warnings, "budget_too_small",
-            "The budget of %.6g executor-seconds ends before %zu run%s; the cheapest "
-            "allowed one takes %.6g.",
-            question->executor_s_max, question->count, PLURAL(question->count), plan->cheapest_s);
+        struct finding *finding =
+            finding_add(&warnings, "budget_too_small",
+                        "The budget of %s executor-seconds ends before %zu run%s; the cheapest "
+                        "allowed one takes %s.",
+                        quantity_number(question->executor_s_max).text, question->count,
+                        PLURAL(question->count), quantity_number(plan->cheapest_s).text);
         finding_number(finding, "budget_executor_s", question->executor_s_max);
         finding_number(finding, "cheapest_executor_s", plan->cheapest_s);
     }

@@ -29,7 +29,7 @@ static void check_form(const struct codec_node *row, bool speedups)
                            speedups ? "is required, as in the first observation"
                                     : "is required, or speedup in all observations");
     if (speedups && codec_present(row, "initialization_s"))
-        codec_fault_member(row, "initialization_s", "conflict", "goes with duration_s");
+        codec_fault_member(row, "initialization_s", "conflict", "is allowed only with duration_s");
 }
 
 #define O struct observation

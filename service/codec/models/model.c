@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/quantity_text.h"
 #include "codec/json/finding.h"
 #include "codec/models/model_internal.h"
 #include "core/scaling/model/describe.h"
@@ -107,8 +108,9 @@ static void decode_parameter(const struct codec_node *node,
         return;
     shape_decode(&member, &codec_model_parameter_shape, NULL, parameter);
     if (parameter->estimate < rule->low || parameter->estimate > rule->high)
-        codec_fault_member(&member, "estimate", "out_of_range", "must be from %.15g to %.15g",
-                           rule->low, rule->high);
+        codec_fault_member(&member, "estimate", "out_of_range", "must be from %s to %s",
+                           quantity_digits(rule->low, 15).text,
+                           quantity_digits(rule->high, 15).text);
 }
 
 static void decode_parameters(const struct codec_node *node, struct model *model)
@@ -125,7 +127,7 @@ static void decode_parameters(const struct codec_node *node, struct model *model
         else if (codec_present(&list, rule->name))
             codec_fault_member(
                 &list, rule->name, "conflict",
-                "belongs to a model of speedups, and others here to one of durations");
+                "must not be in a model of durations, which the other members describe");
     }
 }
 
@@ -199,8 +201,8 @@ void codec_model_predict_decode(const struct codec_node *node,
 
 static void warn_of_extrapolation(const struct model_uncertainty *u, struct findings *warnings)
 {
-    struct finding *finding =
-        finding_add(warnings, "extrapolation", "lies outside the observations that were fitted");
+    struct finding *finding = finding_add(warnings, "extrapolation",
+                                          "the point is outside the observations that were fitted");
     finding_number(finding, "least_problem_size", u->problem_size[0]);
     finding_number(finding, "most_problem_size", u->problem_size[1]);
     finding_number(finding, "least_executors", u->executors[0]);
@@ -209,9 +211,9 @@ static void warn_of_extrapolation(const struct model_uncertainty *u, struct find
 
 static void warn_of_negative(double duration_s, struct findings *warnings)
 {
-    finding_number(
-        finding_add(warnings, "not_positive", "the model gives no duration above 0 here"),
-        "duration_s", duration_s);
+    finding_number(finding_add(warnings, "not_positive",
+                               "the model predicts no duration above 0 at this point"),
+                   "duration_s", duration_s);
 }
 
 void codec_model_interval_encode(struct writer *w,

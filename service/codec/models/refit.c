@@ -220,10 +220,9 @@ static void refit_encode_warnings(struct writer *w, const struct codec_refit_res
     else
         warn_of_bootstrap(result, &warnings);
     if (result->history_version_now != result->history_version)
-        (void)finding_add(
-            &warnings, "history_changed",
-            "runs came or went meanwhile: this belongs to history_version, which is not the "
-            "newest any more");
+        (void)finding_add(&warnings, "history_changed",
+                          "runs were added or deleted meanwhile: this reply is of history_version, "
+                          "which is no longer the newest");
     warned_runs_explain(result->warned, false, &warnings);
     codec_findings_encode(w, "warnings", &warnings);
 }

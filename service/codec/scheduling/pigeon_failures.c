@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "codec/scheduling/tasks_simulation_internal.h"
 
 enum { FAILURES_MAX = 1000 };
@@ -24,8 +25,8 @@ static void check_failure(const struct codec_node *node, const void *limits, voi
                            "somebody takes over: only a group that is lost (recovery \"none\") "
                            "returns");
     else if (failure->return_s <= failure->detection_s)
-        codec_fault_member(node, "return_s", "out_of_range", "must be more than detection_s, %g s",
-                           failure->detection_s);
+        codec_fault_member(node, "return_s", "out_of_range", "must be more than detection_s, %s s",
+                           quantity_digits(failure->detection_s, 6).text);
 }
 
 #define F struct codec_pigeon_failure

@@ -1,3 +1,4 @@
+#include "base/quantity_text.h"
 #include "codec/json/names.h"
 #include "codec/scheduling/tasks_simulation_internal.h"
 #include "core/scheduling/tasks/pigeon_plan.h"
@@ -103,10 +104,11 @@ static void check_groups(const struct codec_node *top, const struct codec_node *
     bool counted = cluster.json == NULL || codec_member(&cluster, "workers").json != NULL;
     bool given = codec_member(policy, "groups").json != NULL;
     if (listed && given)
-        codec_fault_member(policy, "groups", "conflict", "the groups are those of the cluster");
+        codec_fault_member(policy, "groups", "conflict",
+                           "must be left out: the groups are those of the cluster");
     if (!listed && counted && !given)
         codec_fault_member(policy, "groups", "required",
-                           "say how many groups there are, or list them in the cluster");
+                           "is required, or a list of the groups in the cluster");
 }
 
 static void check_class(const struct codec_node *item,
@@ -117,7 +119,7 @@ static void check_class(const struct codec_node *item,
     size_t c = codec_tasks_class_find(asked, name);
     if (c == asked->n_classes)
         codec_fault_member(item, "name", "not_allowed",
-                           "`classes` of the request declares no class of this name");
+                           "must be a class that `classes` of the request declares");
     for (size_t t = 0; t < 2 && c + 1 == asked->n_classes; t++)
         if (codec_member(item, terms[t]).json != NULL)
             codec_fault_member(item, terms[t], "conflict",
@@ -229,9 +231,11 @@ void codec_pigeon_reports_check(const struct codec_node *top,
             continue;
         if (layout->report_every_s < least_s)
             codec_fault_member(&policy, "report_every_s", "out_of_range",
-                               "must be at least two messages long, %g s", least_s);
+                               "must be at least two messages long, %s s",
+                               quantity_digits(least_s, 6).text);
         else if (layout->report_every_s * REPORTS_MAX < longest_s)
             codec_fault_member(&policy, "report_every_s", "out_of_range",
-                               "in up to %.3g s there would be too many reports", longest_s);
+                               "in up to %s s there would be too many reports",
+                               quantity_digits(longest_s, 3).text);
     }
 }

@@ -1,5 +1,6 @@
 #include "codec/scheduling/pigeon_plan.h"
 
+#include "base/quantity_text.h"
 #include "codec/json/counts.h"
 
 enum { WORKERS_MAX = 10000000, FANOUT_MAX = 1000000, GROUP_SIZES_MAX = 100 };
@@ -53,7 +54,7 @@ static void take_load(const struct codec_node *node, struct codec_pigeon_plan *r
     bool rate = codec_present(node, "jobs_per_s");
     if (rate == codec_present(node, "load")) {
         codec_fault_member(node, "load", rate ? "conflict" : "required", "%s",
-                           rate ? "stands beside jobs_per_s, which gives the load"
+                           rate ? "must not be given together with jobs_per_s, which gives the load"
                                 : "is required, or jobs_per_s");
         return;
     }
@@ -62,11 +63,12 @@ static void take_load(const struct codec_node *node, struct codec_pigeon_plan *r
     terms->load =
         request->jobs_per_s * (double)terms->fanout * terms->task_s / (double)terms->workers;
     if (!(terms->load > 0))
-        codec_fault_member(node, "jobs_per_s", "out_of_range", "makes the load 0");
+        codec_fault_member(node, "jobs_per_s", "out_of_range",
+                           "makes the load 0: it must be larger");
     if (terms->load >= 1)
         codec_fault_member(node, "jobs_per_s", "out_of_range",
-                           "makes the load %.6g, and only below 1 is there a steady state",
-                           terms->load);
+                           "makes the load %s, and only below 1 is there a steady state",
+                           quantity_digits(terms->load, 6).text);
 }
 
 static void check(const struct codec_node *node, const void *limits, void *object)

@@ -2,9 +2,10 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "base/plural.h"
-#include "base/size_text.h"
+#include "base/quantity_text.h"
 #include "codec/json/names.h"
 
 /* Loads are shares of the capacity: below, arrivals are so far apart that nothing waits; above,
@@ -191,10 +192,11 @@ void codec_comparison_check_source(const struct codec_node *top)
     bool jobs = codec_member(top, "jobs").json != NULL;
     bool workload = codec_member(top, "workload").json != NULL;
     if (jobs && workload)
-        codec_fault_member(top, "workload", "conflict",
-                           "stands beside jobs: give the jobs, or the workload that has them");
+        codec_fault_member(
+            top, "workload", "conflict",
+            "must not be given together with jobs: give the jobs, or the workload that has them");
     if (!jobs && !workload)
-        codec_fault_member(top, "jobs", "required", "is required where there is no workload");
+        codec_fault_member(top, "jobs", "required", "is required when there is no workload");
 }
 
 void codec_comparison_decode_baseline(const struct codec_node *node,
@@ -209,7 +211,7 @@ void codec_comparison_decode_baseline(const struct codec_node *node,
             common->baseline = i;
     if (name.at != NULL && common->baseline == SIZE_MAX)
         codec_fault_member(node, "baseline", "unknown_policy",
-                           "no policy of the request has this name");
+                           "must be the name of a policy of the request");
 }
 
 void codec_comparison_encode_baseline(struct writer *w, const void *request, const void *context)
@@ -319,16 +321,24 @@ double codec_comparison_longest_s(const struct codec_comparison *common,
 }
 
 /* Arrivals and durations are added up in doubles. */
-#define TOO_SHORT                                                                                  \
-    "the shortest task takes %.3g s, too short to be told from nothing after up to %.3g s"
+enum { TOO_SHORT_ROOM = 184 };
+
+static void describe_too_short(double shortest_s, double longest_s, char text[TOO_SHORT_ROOM])
+{
+    (void)snprintf(text, TOO_SHORT_ROOM,
+                   "the shortest task takes %s, too short to be told from nothing after up to %s",
+                   quantity_duration(shortest_s).text, quantity_duration(longest_s).text);
+}
 
 static void check_resolution(const struct codec_node *top,
                              const struct codec_comparison *common,
                              const struct codec_comparison_size *size)
 {
     double longest_s = codec_comparison_longest_s(common, size);
+    char text[TOO_SHORT_ROOM];
+    describe_too_short(size->shortest_s, longest_s, text);
     if (size->shortest_s < RESOLUTION * longest_s)
-        codec_fault_member(top, "jobs", "out_of_range", TOO_SHORT, size->shortest_s, longest_s);
+        codec_fault_member(top, "jobs", "out_of_range", "%s", text);
 }
 
 enum pv_code codec_comparison_check_loaded(const struct codec_comparison *common,
@@ -336,9 +346,10 @@ enum pv_code codec_comparison_check_loaded(const struct codec_comparison *common
                                            struct pv_error *err)
 {
     double longest_s = codec_comparison_longest_s(common, size);
+    char text[TOO_SHORT_ROOM];
+    describe_too_short(size->shortest_s, longest_s, text);
     if (size->shortest_s < RESOLUTION * longest_s)
-        return pv_fail(err, PV_E_INVALID, "of the workload " TOO_SHORT, size->shortest_s,
-                       longest_s);
+        return pv_fail(err, PV_E_INVALID, "the workload: %s", text);
     return PV_OK;
 }
 
@@ -355,23 +366,22 @@ static void check_memory(const struct codec_node *top,
                          const struct codec_comparison *common,
                          const struct codec_comparison_size *size)
 {
-    char needed[SIZE_TEXT_MAX], allowed[SIZE_TEXT_MAX];
     struct codec_node list = codec_member(top, "policies");
     struct codec_node item = codec_item(&list, size->memory_policy);
-    size_text_bytes((double)limits->memory_bytes, allowed);
+    double needed = (double)size->memory_bytes + (double)size->load_bytes;
+    const struct quantity_text allowed = quantity_bytes((double)limits->memory_bytes);
     if (size->load_bytes > limits->memory_bytes) {
-        size_text_bytes((double)size->load_bytes, needed);
         codec_fault_member(top, codec_comparison_source(common), "too_large",
                            "its jobs take %s of memory, %s are allowed "
                            "(simulation_memory_bytes_max)",
-                           needed, allowed);
+                           quantity_bytes((double)size->load_bytes).text, allowed.text);
     } else if (size->memory_bytes > limits->memory_bytes - size->load_bytes) {
-        size_text_bytes((double)size->memory_bytes + (double)size->load_bytes, needed);
         codec_fault(&item, "too_large",
                     "its simulation may take %s of memory%s, %s are allowed "
                     "(simulation_memory_bytes_max)",
-                    needed, size->load_bytes > 0 ? ", the jobs of the workload included" : "",
-                    allowed);
+                    quantity_bytes(needed).text,
+                    size->load_bytes > 0 ? ", the jobs of the workload included" : "",
+                    allowed.text);
     }
 }
 

@@ -1,5 +1,7 @@
 #include "codec/scheduling/policy_comparison.h"
 
+#include "base/quantity_text.h"
+
 void codec_percentiles_encode(struct writer *w,
                               const char *key,
                               const struct percentiles *percentiles)
@@ -46,9 +48,9 @@ void codec_comparison_warn_overload(const struct codec_comparison *common,
         if (common->loads[i] >= 1)
             finding_number(
                 finding_add(warnings, "overload",
-                            "at load %.6g, work arrives as fast as it can be done or faster: jobs "
+                            "at load %s, work arrives as fast as it can be done or faster: jobs "
                             "wait ever longer until the last one has arrived, so the figures "
                             "depend on how many jobs there are",
-                            common->loads[i]),
+                            quantity_digits(common->loads[i], 4).text),
                 "load", common->loads[i]);
 }

@@ -207,7 +207,7 @@ void codec_search_check(const struct codec_node *top,
         (void)pv_no_memory(top->reader->err);
     else if (chosen == PV_E_LIMIT)
         codec_fault_member(&search, "policies", "too_many_items",
-                           "come to more than %d candidates, over all combinations of values",
+                           "have more than %d candidates, over all combinations of values",
                            SEARCH_CANDIDATES_MAX);
     else if (size->n == 0)
         codec_fault_member(&search, "policies", "out_of_range",

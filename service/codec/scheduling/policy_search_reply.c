@@ -2,13 +2,12 @@
 #include <stdio.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "codec/scheduling/policy_search.h"
 
 /* Candidates that are listed. */
 enum { LISTED = 20 };
 
-/* In sentences; the bound is based on assumptions that are not as exact as smaller numbers suggest. */
-#define CHANCE_SHOWN_MIN 1e-4
 /* Above, the bound says nothing: in two digits it is 1. */
 #define CHANCE_SHOWN_MAX 0.99
 
@@ -71,12 +70,14 @@ static void describe(const struct codec_comparison *common,
     else if (found->cut_short)
         (void)snprintf(text, room,
                        "; the search ended before this was as sure as asked for: the chance that "
-                       "another one is better is at most %.2g, the difference at most %.3g %% with "
-                       "a chance of error of %.2g",
-                       found->error_chance, 100 * found->loss, common->search.error_chance);
+                       "another one is better is at most %s, the difference at most %s with "
+                       "a chance of error of %s",
+                       quantity_probability(found->error_chance).text,
+                       quantity_share(found->loss).text,
+                       quantity_probability(common->search.error_chance).text);
     else
-        (void)snprintf(text, room, "; the chance that another one is better is at most %.2g",
-                       fmax(found->error_chance, CHANCE_SHOWN_MIN));
+        (void)snprintf(text, room, "; the chance that another one is better is at most %s",
+                       quantity_probability(found->error_chance).text);
 }
 
 void codec_search_encode_found(struct writer *w,

@@ -76,8 +76,9 @@ static void take_shuffle(const struct codec_node *node,
         return;
     if (codec_present(node, "shuffle_s")) {
         if (codec_present(node, "map_output_bytes"))
-            codec_fault_member(node, "map_output_bytes", "conflict",
-                               "stands beside shuffle_s, which says how long the shuffle takes");
+            codec_fault_member(
+                node, "map_output_bytes", "conflict",
+                "must not be given together with shuffle_s, the duration of the shuffle");
     } else if (!bytes || isnan(state->bandwidth_bytes_per_s))
         codec_fault_member(node, "shuffle_s", "required",
                            "is required of a job with reduces, or map_output_bytes and "

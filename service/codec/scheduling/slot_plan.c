@@ -17,8 +17,10 @@ static void check_profile(const struct codec_node *node)
     static const char *const members[] = {"maps", "map_task_s", "reduces", "reduce_task_s", NULL};
     for (size_t i = 0; members[i] != NULL; i++)
         if (codec_present(node, members[i])) {
-            codec_fault_member(node, "application", "conflict",
-                               "stands beside %s, which its runs show", members[i]);
+            codec_fault_member(
+                node, "application", "conflict",
+                "must not be given together with %s, which the runs of the application show",
+                members[i]);
             return;
         }
 }

@@ -1,5 +1,6 @@
 #include <math.h>
 
+#include "base/quantity_text.h"
 #include "codec/scheduling/slots_simulation_internal.h"
 
 /* Where jobs on slots run: slots that are alike, or those of nodes, and what happens to these. */
@@ -23,14 +24,15 @@ static void check_form(const struct codec_node *node)
             codec_present(node, members[form][0]) || codec_present(node, members[form][1]);
     for (size_t i = 0; i < 2; i++) {
         if (given[0] && codec_present(node, members[1][i]))
-            codec_fault_member(node, members[1][i], "conflict",
-                               "stands beside slots: a node has slots, or room for containers");
+            codec_fault_member(
+                node, members[1][i], "conflict",
+                "must not be given together with slots: a node has slots, or room for containers");
         if (given[0] != given[1] && !codec_present(node, members[given[1]][i]))
-            codec_fault_member(node, members[given[1]][i], "required", "is required beside %s",
-                               members[given[1]][1 - i]);
+            codec_fault_member(node, members[given[1]][i], "required",
+                               "is required together with %s", members[given[1]][1 - i]);
         if (!given[0] && !given[1])
             codec_fault_member(node, members[0][i], "required",
-                               "is required where a node has no vcores and memory_bytes");
+                               "is required when a node has no vcores and memory_bytes");
     }
 }
 
@@ -76,10 +78,12 @@ static void check_forms(const struct codec_node *cluster, const struct codec_slo
         bool slots = sent->nodes[i].slots[SLOTS_MAP] != SIZE_MAX;
         bool room = sent->nodes[i].vcores != RUN_UNKNOWN;
         if (slots && sent->nodes[0].vcores != RUN_UNKNOWN)
-            codec_fault_member(&item, "map_slots", "conflict",
-                               "stands beside nodes that have room for containers");
+            codec_fault_member(
+                &item, "map_slots", "conflict",
+                "must not be given together with nodes that have room for containers");
         if (room && sent->nodes[0].slots[SLOTS_MAP] != SIZE_MAX)
-            codec_fault_member(&item, "vcores", "conflict", "stands beside nodes that have slots");
+            codec_fault_member(&item, "vcores", "conflict",
+                               "must not be given together with nodes that have slots");
     }
 }
 
@@ -94,15 +98,16 @@ static void check_cluster(const struct codec_node *node, const void *limits, voi
         bool given = codec_present(node, members[kind]);
         if (nodes && given)
             codec_fault_member(node, members[kind], "conflict",
-                               "stands beside nodes, whose slots it would count again");
+                               "must not be given together with nodes: the slots of the nodes are "
+                               "counted already");
         else if (!nodes && !given)
             codec_fault_member(node, members[kind], "required",
-                               "is required where the nodes are not listed");
+                               "is required when the nodes are not listed");
     }
     if (!nodes && codec_present(node, "bandwidth_bytes_per_s"))
-        codec_fault_member(
-            node, "nodes", "required",
-            "is required beside bandwidth_bytes_per_s, which is that of their links");
+        codec_fault_member(node, "nodes", "required",
+                           "is required together with bandwidth_bytes_per_s, which is that of the "
+                           "links of the nodes");
 }
 
 #define C struct codec_slots_cluster
@@ -126,14 +131,15 @@ static void check_incident(const struct codec_node *node, const void *limits, vo
     const struct codec_slots_incident *sent = object;
     (void)limits;
     if (sent->until_s <= sent->at_s)
-        codec_fault_member(node, "until_s", "out_of_range", "must be after at_s, %.15g",
-                           sent->at_s);
+        codec_fault_member(node, "until_s", "out_of_range", "must be after at_s, %s",
+                           quantity_digits(sent->at_s, 15).text);
     if (sent->down && codec_present(node, "speed_factor"))
-        codec_fault_member(node, "speed_factor", "conflict",
-                           "stands beside down: a node that is down has no speed");
+        codec_fault_member(
+            node, "speed_factor", "conflict",
+            "must not be given together with down: a node that is down has no speed");
     if (!sent->down && !codec_present(node, "speed_factor"))
         codec_fault_member(node, "speed_factor", "required",
-                           "is required where the node is not down");
+                           "is required when the node is not down");
 }
 
 #define I struct codec_slots_incident
@@ -200,7 +206,7 @@ static void check_levels(const struct codec_node *top, const struct codec_slots_
         struct codec_node node = codec_item(&nodes, i);
         if (sent->nodes[i].level == SIZE_MAX)
             codec_fault_member(&node, "level", "required",
-                               "is required where other nodes have a level");
+                               "is required when other nodes have a level");
     }
 }
 
@@ -217,7 +223,7 @@ static void take_incidents(const struct codec_node *top, struct codec_slots_simu
         while (node < sent->n_nodes && !strview_equal(sent->nodes[node].name, of->node))
             node++;
         if (node == sent->n_nodes)
-            codec_fault_member(&item, "node", "not_allowed", "no node has this name");
+            codec_fault_member(&item, "node", "not_allowed", "must be the name of a node");
         incidents[i] = (struct slots_incident){.node = node,
                                                .at_s = of->at_s,
                                                .until_s = of->until_s,
@@ -245,7 +251,7 @@ void codec_slots_take_cluster(const struct codec_node *top, struct codec_slots_s
         asked->cluster.slots[kind] = sent->slots[kind];
     if (asked->n_sent_incidents > 0)
         codec_fault_member(&cluster, "nodes", "required",
-                           "is required where something happens to nodes");
+                           "is required when something happens to nodes");
 }
 
 /* --- how long it may take --- */

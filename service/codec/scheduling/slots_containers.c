@@ -142,7 +142,8 @@ static void want(struct wanting *wanting,
         return;
     wanting->at_fault[kind] = wanting->at_fault[kind] || !own;
     codec_fault_member(node, members[kind], "out_of_range",
-                       "fits on no node: %" PRIu64 " vcore%s and %" PRIu64 " byte%s of memory",
+                       "does not fit any node: it takes %" PRIu64 " vcore%s and %" PRIu64
+                       " byte%s of memory",
                        request->vcores, PLURAL(request->vcores), request->memory_bytes,
                        PLURAL(request->memory_bytes));
 }
@@ -195,18 +196,20 @@ static void check_policies(const struct codec_node *top, const struct codec_slot
         struct codec_node item = codec_item(&list, p);
         if (terms->policy->container_order == SLOTS_WITHOUT_CONTAINERS)
             codec_fault_member(&item, "policy", "conflict",
-                               "divides slots, and the nodes have room for containers");
+                               "must not divide slots when the nodes have room for containers");
         else if (terms->policy->container_order == SLOTS_ALIKE && asked->cluster.n_sizes > 1)
-            codec_fault_member(&item, "policy", "conflict",
-                               "is for containers that are all of one size, and there are %zu",
-                               asked->cluster.n_sizes);
+            codec_fault_member(
+                &item, "policy", "conflict",
+                "must be one for containers of several sizes: the containers have %zu sizes",
+                asked->cluster.n_sizes);
         else if (terms->policy == &slots_policy_fair && terms->concurrency > 0)
-            codec_fault_member(&item, "concurrency", "conflict",
-                               "is for slots, and the nodes have room for containers");
+            codec_fault_member(
+                &item, "concurrency", "conflict",
+                "is allowed only with slots, and the nodes have room for containers");
     }
     if (asked->common.search.asked)
         codec_fault_member(top, "search", "conflict",
-                           "is for slots, and the nodes have room for containers");
+                           "is allowed only with slots, and the nodes have room for containers");
 }
 
 /* --- slots --- */
@@ -215,8 +218,8 @@ static void refuse(const struct codec_node *node, const char *member)
 {
     if (codec_present(node, member))
         codec_fault_member(node, member, "conflict",
-                           "stands beside slots: tasks have containers where nodes have vcores and "
-                           "memory_bytes");
+                           "must not be given together with slots: tasks have containers when "
+                           "nodes have vcores and memory_bytes");
 }
 
 static void refuse_containers(const struct codec_node *top,

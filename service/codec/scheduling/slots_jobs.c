@@ -58,16 +58,17 @@ count_tasks(const struct codec_node *node, struct codec_slots_job *job, enum slo
     if (!codec_present(node, count) && !codec_present(node, task_s))
         return;
     if (codec_present(node, listed)) {
-        codec_fault_member(node, listed, "conflict", "stands beside %s or %s, which say the same",
-                           count, task_s);
+        codec_fault_member(node, listed, "conflict",
+                           "must not be given together with %s or %s, which mean the same", count,
+                           task_s);
         return;
     }
     if (!codec_present(node, count)) {
-        codec_fault_member(node, count, "required", "is required beside %s", task_s);
+        codec_fault_member(node, count, "required", "is required together with %s", task_s);
         return;
     }
     if (job->count[kind] > 0 && !codec_present(node, task_s)) {
-        codec_fault_member(node, task_s, "required", "is required where there are such tasks");
+        codec_fault_member(node, task_s, "required", "is required when there are such tasks");
         return;
     }
     struct slots_tasks *tasks = codec_allocate(node, 1, sizeof *tasks);

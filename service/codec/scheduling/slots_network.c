@@ -28,15 +28,14 @@ void codec_slots_check_network(const struct codec_node *top,
         return;
     if (asked->cluster.n_nodes == 0)
         codec_fault_member(&cluster, "nodes", "required",
-                           "is required where jobs have shuffle_bytes, which go from node to node");
+                           "is required when jobs have shuffle_bytes, which go from node to node");
     for (size_t i = 0; i < asked->cluster.n_nodes; i++) {
         const struct slots_node *of = &asked->cluster.nodes[i];
         struct codec_node node = codec_item(&nodes, i);
         if (of->slots[SLOTS_MAP] + of->slots[SLOTS_REDUCE] > 0 && !(of->bandwidth_bytes_per_s > 0))
-            codec_fault_member(
-                &node, "bandwidth_bytes_per_s", "required",
-                "is required, of nodes that take tasks or of the cluster, where jobs "
-                "have shuffle_bytes");
+            codec_fault_member(&node, "bandwidth_bytes_per_s", "required",
+                               "is required, of nodes that take tasks or of the cluster, when jobs "
+                               "have shuffle_bytes");
     }
 }
 

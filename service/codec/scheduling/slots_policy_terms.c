@@ -1,5 +1,6 @@
 #include <math.h>
 
+#include "base/quantity_text.h"
 #include "base/rounding.h"
 #include "codec/scheduling/slots_simulation_internal.h"
 #include "core/scheduling/slots/fresh.h"
@@ -148,7 +149,8 @@ static void decode_tenant(const struct codec_node *node, struct slots_tenant *te
 static void refuse_sum(const struct codec_node *list, double sum)
 {
     if (list->reader->err->n_faults == 0 && !rounding_equal(sum, 1))
-        codec_fault(list, "out_of_range", "the shares add up to %.9g, not to 1", sum);
+        codec_fault(list, "out_of_range", "the shares add up to %s, not to 1",
+                    quantity_digits(sum, 9).text);
 }
 
 static void decode_tenants(const struct codec_node *policy,
@@ -202,8 +204,8 @@ static void decode_limits(const struct codec_node *policy,
         values[i] =
             codec_as_number(&item, CODEC_REQUIRED, CODEC_SECONDS_MIN, CODEC_SECONDS_SUM_MAX);
         if (slots->policy == &slots_policy_sita && i > 0 && values[i] <= values[i - 1])
-            codec_fault(&item, "out_of_range", "must be above the one before, %.15g",
-                        values[i - 1]);
+            codec_fault(&item, "out_of_range", "must be above the one before, %s",
+                        quantity_digits(values[i - 1], 15).text);
     }
 }
 

@@ -1,4 +1,5 @@
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "base/rounding.h"
 #include "codec/scheduling/policy_search.h"
 #include "codec/scheduling/slots_simulation_internal.h"
@@ -74,7 +75,7 @@ static void decode_limits(const struct codec_node *node,
                                     CODEC_SECONDS_SUM_MAX, &values[i].n);
         for (size_t k = 1; values[i].at != NULL && k < values[i].n; k++)
             if (family->policy == SLOTS_SITA && values[i].at[k] <= values[i].at[k - 1])
-                codec_fault(&item, "out_of_range", "sizes must rise");
+                codec_fault(&item, "out_of_range", "must have sizes that rise");
     }
     if (family->n_limits_s > 0 && codec_member(node, "queues").json != NULL)
         codec_fault_member(node, "queues", "not_allowed",
@@ -116,7 +117,8 @@ static void decode_partitions(const struct codec_node *node,
         if (values[i].at == NULL || node->reader->err->n_faults > 0)
             continue;
         if (!rounding_equal(sum, 1))
-            codec_fault(&item, "out_of_range", "the shares add up to %.9g, not to 1", sum);
+            codec_fault(&item, "out_of_range", "the shares add up to %s, not to 1",
+                        quantity_digits(sum, 9).text);
         else if (!fits(family, values[i].n))
             codec_fault(&item, "out_of_range", "no limits are for %zu queue%s", values[i].n,
                         PLURAL(values[i].n));

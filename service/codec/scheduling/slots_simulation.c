@@ -81,8 +81,8 @@ void codec_slots_check_splits(const struct codec_node *top,
         if (asked->policies[p].policy == &slots_policy_fresh_static &&
             splits > (double)limits->splits)
             codec_fault_member(&item, "policy", "out_of_range",
-                               "finds its split for slots x jobs of at most %zu (slot_splits_max), "
-                               "they are %.0f",
+                               "needs slots x jobs of at most %zu to find its split "
+                               "(slot_splits_max), they are %.0f",
                                limits->splits, splits);
     }
 }

@@ -1,5 +1,6 @@
 #include <math.h>
 
+#include "base/quantity_text.h"
 #include "codec/scheduling/policy_detail.h"
 #include "codec/scheduling/policy_search.h"
 #include "codec/scheduling/slots_simulation_internal.h"
@@ -189,9 +190,9 @@ static void warn_kinds(const struct codec_slots_result *result, struct findings 
                 continue;
             struct finding *finding = finding_add(
                 warnings, "kind_overload",
-                "at load %.6g, the work for %s slots alone is %.6g times what they can do: jobs "
+                "at load %s, the work for %s slots alone is %s times what they can do: jobs "
                 "wait ever longer until the last one has arrived",
-                load, kinds[kind], asked);
+                quantity_digits(load, 4).text, kinds[kind], quantity_digits(asked, 4).text);
             finding_number(finding, "load", load);
             finding_number(finding, "kind_load", asked);
         }

@@ -24,7 +24,7 @@ static void refuse(const struct codec_node *policy, enum slots_speculation_kind 
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         if (kind < members[i].from && codec_member(policy, members[i].name).json != NULL)
             codec_fault_member(policy, members[i].name, "unknown_field",
-                               "belongs to a policy whose speculation is %s",
+                               "is allowed only in a policy whose speculation is %s",
                                members[i].from == SLOTS_LATE ? "late or esplash" : "esplash");
 }
 
@@ -131,7 +131,8 @@ static void check_levels(const struct codec_node *policy,
     size_t n = asked->cluster.n_nodes;
     bool given = asked->cluster.nodes[0].level > 0;
     if (given && level_count != NODE_LEVELS_AUTO)
-        codec_fault_member(policy, "level_count", "conflict", "stands beside levels of nodes");
+        codec_fault_member(policy, "level_count", "conflict",
+                           "must not be given together with levels of nodes");
     else if (!given && level_count > n)
         codec_fault_member(policy, "level_count", "out_of_range",
                            "must be at most the number of nodes, %zu", n);

@@ -126,7 +126,7 @@ static bool check_levels(const struct codec_node *top, const struct codec_specul
         struct codec_node node = codec_item(&nodes, i);
         if (json_value_is_object(node.json) && codec_member(&node, "level").json == NULL)
             codec_fault_member(&node, "level", "required",
-                               "is required where other nodes have a level");
+                               "is required when other nodes have a level");
     }
     return given > 0;
 }
@@ -151,7 +151,8 @@ static void check_level_count(const struct codec_node *top,
                               bool given)
 {
     if (given && asked->level_count != NODE_LEVELS_AUTO)
-        codec_fault_member(top, "level_count", "conflict", "stands beside levels of nodes");
+        codec_fault_member(top, "level_count", "conflict",
+                           "must not be given together with levels of nodes");
     else if (!given && asked->n_nodes > 0 && asked->level_count > asked->n_nodes)
         codec_fault_member(top, "level_count", "out_of_range",
                            "must be at most the number of nodes, %zu", asked->n_nodes);

@@ -60,7 +60,7 @@ take_declared(const struct codec_node *item, const struct codec_tasks_simulation
         return;
     }
     if (class == asked->n_classes) {
-        codec_fault_member(item, "class", "not_allowed", "no class of this name is declared");
+        codec_fault_member(item, "class", "not_allowed", "must be a class that `classes` declares");
         return;
     }
     sent->job.priority = (uint32_t) class;

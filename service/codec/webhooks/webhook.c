@@ -86,7 +86,7 @@ static void check_webhook(const struct codec_node *node, const void *limits, voi
     check_authorization(node, webhook->authorization);
     if (webhook->signature == WEBHOOK_V1A && webhook->secret.at != NULL)
         codec_fault_member(node, "secret", "conflict",
-                           "goes with signature v1 alone; of v1a the service makes the key");
+                           "is allowed only with signature v1; the service makes the key of v1a");
     else
         check_secret(node, webhook->secret);
 }

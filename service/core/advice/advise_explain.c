@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/plural.h"
-#include "base/size_text.h"
+#include "base/quantity_text.h"
 #include "core/advice/advise_internal.h"
 #include "core/advice/replay.h"
 
@@ -18,16 +18,15 @@ struct explanation {
 
 /* --- the verdict --- */
 
-/* Nothing that a few runs predict is certain: the sentence stops at three nines. */
 static void explain_deadline_met(struct explanation *e)
 {
     const struct advise_choice *choice = &e->advice->recommendation;
-    double p = choice->deadline_probability;
     struct finding *note =
         finding_add(&e->advice->reasons, "deadline_met",
-                    "%" PRId64 " executor%s within %.6g s with probability %s%.3g.",
-                    choice->executors, choice->executors == 1 ? " finishes" : "s finish",
-                    e->goal->deadline_s, p > 0.999 ? "above " : "", fmin(p, 0.999));
+                    "%" PRId64 " executor%s within %s with a probability of %s.", choice->executors,
+                    choice->executors == 1 ? " finishes" : "s finish",
+                    quantity_duration(e->goal->deadline_s).text,
+                    quantity_probability(choice->deadline_probability).text);
     finding_number(note, "deadline_s", e->goal->deadline_s);
     finding_number(note, "predicted_duration_s", choice->predicted_duration_s);
     finding_number(note, "deadline_probability", choice->deadline_probability);
@@ -70,13 +69,13 @@ static void compare_with_best(const struct explanation *e,
     else if (e->advice->slowdown.guess_executors != RUN_UNKNOWN)
         (void)snprintf(text, room, "is the best of the counts that the runs support");
     else
-        (void)snprintf(text, room,
-                       "is within %.3g points of the best, %.3g with %" PRId64 " executor%s%s",
-                       100.0 * (is_last ? ADVISE_NOISE : ADVISE_NEAR_BEST), probability,
-                       best->executors, PLURAL(best->executors),
-                       is_last && best->executors > e->point->executors
-                           ? ": the last run's count stays for so small a gain"
-                           : "");
+        (void)snprintf(
+            text, room, "is within %.0f points of the best, %s with %" PRId64 " executor%s%s",
+            100.0 * (is_last ? ADVISE_NOISE : ADVISE_NEAR_BEST),
+            quantity_probability(probability).text, best->executors, PLURAL(best->executors),
+            is_last && best->executors > e->point->executors
+                ? ": the last run's count stays for so small a gain"
+                : "");
 }
 
 /* "; 7, as in the last run, have 0.474"; "" if the last run's count was chosen or is not allowed. */
@@ -85,9 +84,10 @@ static void describe_last(const struct explanation *e, char *text, size_t room)
     const struct curve_point *last = curve_find(e->curve, e->goal->last_executors);
     text[0] = '\0';
     if (last != NULL && last != e->point && advise_is_allowed(e->goal, last))
-        (void)snprintf(text, room, "; %" PRId64 ", as in the last run, %s %.3g", last->executors,
-                       PLURAL_VERB(last->executors, "has", "have"),
-                       curve_probability(e->curve, last, e->goal->deadline_s));
+        (void)snprintf(
+            text, room, "; %" PRId64 ", as in the last run, %s %s", last->executors,
+            PLURAL_VERB(last->executors, "has", "have"),
+            quantity_probability(curve_probability(e->curve, last, e->goal->deadline_s)).text);
 }
 
 static void explain_deadline_at_risk(struct explanation *e)
@@ -95,17 +95,18 @@ static void explain_deadline_at_risk(struct explanation *e)
     const struct advise_choice *choice = &e->advice->recommendation;
     double probability;
     const struct curve_point *best = most_probable(e, &probability);
-    char instead[200], last[100], lack[100];
+    char instead[200], last[128], lack[200];
     compare_with_best(e, best, instead, sizeof instead);
     describe_last(e, last, sizeof last);
-    (void)snprintf(lack, sizeof lack, "No %sexecutor count meets %.6g s with probability %.6g",
-                   probability >= e->goal->confidence ? "supported " : "allowed ",
-                   e->goal->deadline_s, e->goal->confidence);
+    (void)snprintf(
+        lack, sizeof lack, "No %sexecutor count meets the deadline of %s with a probability of %s",
+        probability >= e->goal->confidence ? "supported " : "allowed ",
+        quantity_duration(e->goal->deadline_s).text, quantity_share(e->goal->confidence).text);
     struct finding *note =
         finding_add(&e->advice->reasons, "deadline_at_risk",
-                    "%s; %" PRId64 " executor%s with probability %.3g, which %s%s.", lack,
+                    "%s; %" PRId64 " executor%s with a probability of %s, which %s%s.", lack,
                     choice->executors, choice->executors == 1 ? " meets it" : "s meet it",
-                    choice->deadline_probability, instead, last);
+                    quantity_probability(choice->deadline_probability).text, instead, last);
     finding_number(note, "deadline_s", e->goal->deadline_s);
     finding_number(note, "predicted_duration_s", choice->predicted_duration_s);
     finding_number(note, "deadline_probability", choice->deadline_probability);
@@ -118,23 +119,26 @@ static void explain_deadline_missed(struct explanation *e)
 {
     const struct advise_choice *choice = &e->advice->recommendation;
     const struct curve_point *fastest = advise_fastest(e->view);
-    char nearest[200], within[64] = "";
+    char nearest[240], within[96] = "";
     if (!isnan(e->goal->max_cost))
-        (void)snprintf(within, sizeof within, " at a cost of at most %.6g", e->goal->max_cost);
+        (void)snprintf(within, sizeof within, " at a cost of at most %s",
+                       quantity_cost(e->goal->max_cost, NULL).text);
     if (fastest == e->point)
-        (void)snprintf(nearest, sizeof nearest, "%" PRId64 " executor%s nearest with %.6g s",
+        (void)snprintf(nearest, sizeof nearest, "%" PRId64 " executor%s nearest with %s",
                        choice->executors, choice->executors == 1 ? " comes" : "s come",
-                       choice->predicted_duration_s);
+                       quantity_duration(choice->predicted_duration_s).text);
     else
         (void)snprintf(nearest, sizeof nearest,
-                       "%" PRId64 " executor%s %.6g s, within 2 percent of the shortest time "
-                       "allowed (%.6g s with %" PRId64 ")",
+                       "%" PRId64 " executor%s %s, within %s of the shortest time "
+                       "allowed (%s with %" PRId64 ")",
                        choice->executors, choice->executors == 1 ? " takes" : "s take",
-                       choice->predicted_duration_s, fastest->duration_s, fastest->executors);
+                       quantity_duration(choice->predicted_duration_s).text,
+                       quantity_share(ADVISE_NEAR_FASTEST).text,
+                       quantity_duration(fastest->duration_s).text, fastest->executors);
     struct finding *note =
         finding_add(&e->advice->reasons, "deadline_missed",
-                    "No allowed executor count is predicted to finish within %.6g s%s; %s.",
-                    e->goal->deadline_s, within, nearest);
+                    "No allowed executor count is predicted to finish within %s%s; %s.",
+                    quantity_duration(e->goal->deadline_s).text, within, nearest);
     finding_number(note, "max_cost", e->goal->max_cost);
     finding_number(note, "deadline_s", e->goal->deadline_s);
     finding_number(note, "predicted_duration_s", choice->predicted_duration_s);
@@ -158,8 +162,9 @@ static void explain_late_runs(struct explanation *e, const struct curve_point *p
     struct finding *note =
         finding_add(&e->advice->reasons, "late_runs",
                     "%zu run%s of this size on %" PRId64 " executor%s took longer than the "
-                    "deadline, %zu made it: the probability there is at most %.3g.",
-                    late, PLURAL(late), point->executors, PLURAL(point->executors), in_time, bound);
+                    "deadline, %zu met it: the probability there is at most %s.",
+                    late, PLURAL(late), point->executors, PLURAL(point->executors), in_time,
+                    quantity_probability(bound).text);
     finding_number(note, "executors", (double)point->executors);
     finding_number(note, "runs_late", (double)late);
     finding_number(note, "runs_in_time", (double)in_time);
@@ -207,9 +212,10 @@ static void explain_slowdown(struct explanation *e)
             &e->advice->reasons, "slowdown_unsupported",
             "The newest runs were slower than expected. That more executors help is a guess, "
             "because %s: the extra time may be serial work, skew or more input. If the extra "
-            "work is shared, %" PRId64 " executor%s the deadline with probability %.3g. A run "
+            "work is shared, %" PRId64 " executor%s the deadline with a probability of %s. A run "
             "on another count shows which is true.",
-            support, guess, guess == 1 ? " meets" : "s meet", slowdown->guess_probability);
+            support, guess, guess == 1 ? " meets" : "s meet",
+            quantity_probability(slowdown->guess_probability).text);
     finding_number(note, "usual_executors", (double)slowdown->usual_executors);
     if (guess != RUN_UNKNOWN) {
         finding_number(note, "guess_executors", (double)guess);
@@ -232,7 +238,7 @@ static void describe_objective(const struct explanation *e, char *text, size_t r
     static const char *const texts[ADVISE_OBJECTIVES] = {
         "It has the fewest executors of", "It takes the fewest executor seconds of",
         "It has the shortest predicted time of",
-        "It has the fewest executors within one percent of the greatest speedup of",
+        "It has the fewest executors within 1 % of the greatest speedup of",
         "It is the knee of the curve, the greatest product of speedup and efficiency, of"};
     const struct view *view = e->view;
     bool plain = billing_is_plain(&e->goal->billing);
@@ -249,24 +255,25 @@ static void describe_objective(const struct explanation *e, char *text, size_t r
     } else if (e->point->duration_s > view->slowest_s) {
         (void)snprintf(text, room,
                        "Without a deadline the last run's %" PRId64
-                       " executor%s (%.6g s) are the measure; no allowed count is predicted to be "
-                       "less than %.3g percent slower, so it is one near the fastest.",
-                       e->goal->last_executors, PLURAL(e->goal->last_executors), view->last_s,
-                       e->goal->tolerance_percent);
+                       " executor%s (%s) are the measure; no allowed count is predicted to be "
+                       "less than %s slower, so it is one near the fastest.",
+                       e->goal->last_executors, PLURAL(e->goal->last_executors),
+                       quantity_duration(view->last_s).text,
+                       quantity_percent(e->goal->tolerance_percent).text);
     } else {
         (void)snprintf(text, room,
                        "Without a deadline: the %s of all allowed executor "
-                       "counts that are at most %.3g percent slower than the last run's %" PRId64
-                       " (%.6g s).",
-                       plain ? "fewest executor seconds" : "least cost", e->goal->tolerance_percent,
-                       e->goal->last_executors, view->last_s);
+                       "counts that are at most %s slower than the last run's %" PRId64 " (%s).",
+                       plain ? "fewest executor seconds" : "least cost",
+                       quantity_percent(e->goal->tolerance_percent).text, e->goal->last_executors,
+                       quantity_duration(view->last_s).text);
     }
 }
 
 static void explain_objective(struct explanation *e)
 {
     const struct advise_choice *choice = &e->advice->recommendation;
-    char text[400];
+    char text[480];
     describe_objective(e, text, sizeof text);
     struct finding *note = finding_add(&e->advice->reasons, "objective", "%s", text);
     finding_text(note, "objective", advise_objective_name(e->advice->objective));
@@ -281,9 +288,9 @@ static void explain_objective(struct explanation *e)
     finding_number(note, "tolerance_percent", e->goal->tolerance_percent);
     if (e->point->duration_s > e->view->slowest_s) {
         note = finding_add(&e->advice->warnings, "slower_than_last_run",
-                           "The job is predicted to take %.3g percent longer than with the last "
+                           "The job is predicted to take %s longer than with the last "
                            "run's %" PRId64 " executor%s, which are not allowed.",
-                           100.0 * (e->point->duration_s / e->view->last_s - 1.0),
+                           quantity_share(e->point->duration_s / e->view->last_s - 1.0).text,
                            e->goal->last_executors, PLURAL(e->goal->last_executors));
         finding_number(note, "predicted_duration_s", e->point->duration_s);
         finding_number(note, "last_predicted_duration_s", e->view->last_s);
@@ -292,19 +299,26 @@ static void explain_objective(struct explanation *e)
 
 /* --- where the numbers are from --- */
 
+/* "50.5 GiB in 404 blocks", "2 to 16 tasks" */
+static void describe_sizes(const struct curve *curve, char *text, size_t room)
+{
+    struct quantity_text least = quantity_problem_size(curve->least_size, curve->size_measure);
+    struct quantity_text most = quantity_problem_size(curve->most_size, curve->size_measure);
+    if (curve->most_size > curve->least_size)
+        (void)snprintf(text, room, "%s to %s", least.text, most.text);
+    else
+        (void)snprintf(text, room, "%s", most.text);
+}
+
 /* A model has no nearest run, and does not know what bounds a duration. */
 static void explain_fit(struct explanation *e)
 {
     const struct curve *curve = e->curve;
-    char sizes[64];
-    if (curve->most_size > curve->least_size)
-        (void)snprintf(sizes, sizeof sizes, "sizes %.7g to %.7g", curve->least_size,
-                       curve->most_size);
-    else
-        (void)snprintf(sizes, sizeof sizes, "size %.7g", curve->least_size);
+    char sizes[128];
+    describe_sizes(curve, sizes, sizeof sizes);
     struct finding *note = finding_add(
         &e->advice->reasons, "fitted_runs",
-        "The model %s was fitted to the durations of %zu run%s, of problem %s on %" PRId64
+        "The model %s was fitted to the durations of %zu run%s, of problem size %s on %" PRId64
         " to %" PRId64 " executor%s.",
         curve->model_kind, curve->runs, PLURAL(curve->runs), sizes,
         curve->least_cores / curve->cores_per_executor,
@@ -323,13 +337,12 @@ static void explain_runs(struct explanation *e)
 {
     const struct curve *curve = e->curve;
     int64_t cores = e->point->executors * curve->cores_per_executor;
-    char size[SIZE_TEXT_MAX];
-    size_text_problem(curve->nearest_size, curve->size_measure, size);
     struct finding *note =
         finding_add(&e->advice->reasons, "replayed_runs",
                     "The recorded tasks of %zu run%s were replayed on %" PRId64
                     " core%s; the nearest had problem size %s and %" PRId64 " executor%s.",
-                    curve->runs, PLURAL(curve->runs), cores, PLURAL(cores), size,
+                    curve->runs, PLURAL(curve->runs), cores, PLURAL(cores),
+                    quantity_problem_size(curve->nearest_size, curve->size_measure).text,
                     curve->nearest_executors, PLURAL(curve->nearest_executors));
     finding_number(note, "runs", (double)curve->runs);
     finding_text(note, "nearest_run", curve->nearest_run_id);
@@ -388,13 +401,14 @@ static void explain_bound(struct explanation *e)
     enum bound bound = bound_of(point, share_s);
     const char *more = bounds[bound].more;
     bool of_stage = more != NULL && point->longest_stage_id != RUN_UNKNOWN;
-    char overhead[160] = "", stage[40] = "";
+    char overhead[320] = "", stage[40] = "";
     /* Half a percent of the work: less is not worth a sentence. */
     if (overhead_s > 0.005 * point->work_s)
         (void)snprintf(overhead, sizeof overhead,
-                       " Of the %.6g s of work %.6g s are no recorded task time but overhead: %.3g "
-                       "s a task, set so that the run's own duration comes out.",
-                       point->work_s, overhead_s, point->overhead_per_task_s);
+                       " Of the %s of work, %s are overhead of tasks (%s a task), set so that the "
+                       "replay of the run takes as long as the run.",
+                       quantity_duration(point->work_s).text, quantity_duration(overhead_s).text,
+                       quantity_duration(point->overhead_per_task_s).text);
     if (of_stage)
         (void)snprintf(stage, sizeof stage, " of stage %" PRId64, point->longest_stage_id);
     struct finding *note =
@@ -421,12 +435,12 @@ static void explain_waiting(struct explanation *e)
     const struct curve_point *point = e->point;
     if (!(point->waiting_s > 0.005 * point->duration_s)) /* too little to report */
         return;
-    struct finding *note = finding_add(
-        &e->advice->reasons, "executors_awaited",
-        "The predicted time includes %.3g s of waiting for executors: some executors of "
-        "the recorded run came after its first stage began, or left before its last "
-        "stage ended.",
-        point->waiting_s);
+    struct finding *note =
+        finding_add(&e->advice->reasons, "executors_awaited",
+                    "The predicted time includes %s of waiting for executors: some executors of "
+                    "the recorded run came after its first stage began, or left before its last "
+                    "stage ended.",
+                    quantity_duration(point->waiting_s).text);
     finding_number(note, "waiting_s", point->waiting_s);
     finding_number(note, "duration_s", point->duration_s);
 }
@@ -441,9 +455,9 @@ static void warn_cached(struct explanation *e)
     if (misses)
         note =
             finding_add(&e->advice->warnings, "cached_data_exceeds_memory",
-                        "The executors hold %.3g %% of the data that the application caches. Tasks "
+                        "The executors hold %s of the data that the application caches. Tasks "
                         "compute the other blocks again. %.0f executors hold all of it.%s",
-                        100.0 * point->cache_hit, needed,
+                        quantity_share(point->cache_hit).text, needed,
                         point->cache_doubt_s > 0.0
                             ? " No run shows how long that takes, so the interval is wider upwards."
                             : "");
@@ -462,28 +476,41 @@ static void warn_cached(struct explanation *e)
     finding_number(note, "doubt_s", point->cache_doubt_s);
 }
 
+/* "30 cores", "16 to 64 cores" */
+static void describe_cores(const struct curve *curve, char *text, size_t room)
+{
+    if (curve->least_cores == curve->most_cores)
+        (void)snprintf(text, room, "%" PRId64 " core%s", curve->most_cores,
+                       PLURAL(curve->most_cores));
+    else
+        (void)snprintf(text, room, "%" PRId64 " to %" PRId64 " core%s", curve->least_cores,
+                       curve->most_cores, PLURAL(curve->most_cores));
+}
+
 static void warn_extrapolation(struct explanation *e)
 {
     const struct curve *curve = e->curve;
     if (curve->size_extrapolated) {
-        struct finding *note =
-            finding_add(&e->advice->warnings, "extrapolation",
-                        "Problem size %.7g lies outside those of the runs %s (%.7g"
-                        " to %.7g): the interval is widened.",
-                        curve->problem_size, curve->model_kind == NULL ? "replayed" : "fitted",
-                        curve->least_size, curve->most_size);
+        char sizes[128];
+        describe_sizes(curve, sizes, sizeof sizes);
+        struct finding *note = finding_add(
+            &e->advice->warnings, "extrapolation",
+            "Problem size %s is outside those of the runs %s (%s): the interval is widened.",
+            quantity_problem_size(curve->problem_size, curve->size_measure).text,
+            curve->model_kind == NULL ? "replayed" : "fitted", sizes);
         finding_number(note, "problem_size", curve->problem_size);
         finding_number(note, "least_problem_size", curve->least_size);
         finding_number(note, "most_problem_size", curve->most_size);
     }
     if (e->point->extrapolated) {
         int64_t cores = e->point->executors * curve->cores_per_executor;
-        struct finding *note =
-            finding_add(&e->advice->warnings, "extrapolation",
-                        "%" PRId64 " core%s %s outside the recorded ones (%" PRId64 " to %" PRId64
-                        "): the interval is widened.",
-                        cores, PLURAL(cores), PLURAL_VERB(cores, "lies", "lie"), curve->least_cores,
-                        curve->most_cores);
+        char recorded[64];
+        describe_cores(curve, recorded, sizeof recorded);
+        struct finding *note = finding_add(
+            &e->advice->warnings, "extrapolation",
+            "%" PRId64 " core%s %s outside the recorded runs, which had %s: the interval "
+            "is widened.",
+            cores, PLURAL(cores), PLURAL_VERB(cores, "is", "are"), recorded);
         finding_number(note, "cores", (double)cores);
         finding_number(note, "least_cores", (double)curve->least_cores);
         finding_number(note, "most_cores", (double)curve->most_cores);
@@ -508,10 +535,11 @@ static void warn_superlinear(struct explanation *e)
         return;
     struct finding *note =
         finding_add(&e->advice->warnings, "superlinear_speedup",
-                    "A speedup of %.3g on %" PRId64
-                    " executors is more than linear: a single executor is predicted to take %.6g "
-                    "s, %s.",
-                    choice->speedup, choice->executors, e->curve->single_s,
+                    "A speedup of %s on %" PRId64
+                    " executors is more than linear: a single executor is predicted to take %s"
+                    ", %s.",
+                    quantity_number(choice->speedup).text, choice->executors,
+                    quantity_duration(e->curve->single_s).text,
                     e->curve->least_cores > e->curve->cores_per_executor
                         ? "and no run was on one"
                         : "as where few executors have too little memory for the job");
@@ -525,15 +553,16 @@ static void warn_assumed(struct explanation *e)
 {
     size_t n = e->curve->stages_assumed;
     const struct curve_point *point = e->point;
-    char differ[200] = "";
+    char differ[240] = "";
     if (n == 0)
         return;
     if (point->n_centres > 0)
         (void)snprintf(differ, sizeof differ,
-                       " %" PRId64 " executor%s %.3g s if it does (probability %.2g), else %.3g s.",
+                       " %" PRId64 " executor%s %s if it does (probability %s), else %s.",
                        point->executors, point->executors == 1 ? " takes" : "s take",
-                       point->centres[0].predicted_s, point->centres[0].probability,
-                       point->centres[1].predicted_s);
+                       quantity_duration(point->centres[0].predicted_s).text,
+                       quantity_probability(point->centres[0].probability).text,
+                       quantity_duration(point->centres[1].predicted_s).text);
     struct finding *note = finding_add(
         &e->advice->warnings, "stages_assumed_to_follow_cores",
         "The number of tasks of %zu stage%s may follow the cores: it fits the cores of the "
@@ -555,12 +584,13 @@ static void warn_attempts(struct explanation *e)
 {
     const double matters = 0.01; /* of the task time */
     const struct curve *curve = e->curve;
-    char attempts[120] = "", excluded[64] = "";
+    char attempts[180] = "", excluded[64] = "";
     bool failed = curve->attempts_share >= matters;
     if (failed)
         (void)snprintf(attempts, sizeof attempts,
-                       "%.3g s of tasks (%.2g %%) in attempts that failed or lost against a copy",
-                       curve->attempts_s, 100.0 * curve->attempts_share);
+                       "%s of tasks (%s) in attempts that failed or lost against a copy",
+                       quantity_duration(curve->attempts_s).text,
+                       quantity_share(curve->attempts_share).text);
     if (curve->executors_excluded > 0)
         (void)snprintf(excluded, sizeof excluded, "%s%" PRId64 " excluded executor%s",
                        failed ? " and " : "", curve->executors_excluded,
@@ -595,7 +625,7 @@ static void warn_history(struct explanation *e)
         struct finding *note =
             finding_add(&e->advice->warnings, "few_runs",
                         "Only %zu run%s could be replayed: the interval is mostly based on "
-                        "a prior of 10 percent.",
+                        "a prior of 10 %%.",
                         curve->runs, PLURAL(curve->runs));
         finding_number(note, "runs", (double)curve->runs);
     }

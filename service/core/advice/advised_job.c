@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "core/advice/replay_curve.h"
 
 static enum pv_code check_tasks(double tasks, size_t recorded, struct pv_error *err)
@@ -10,9 +11,9 @@ static enum pv_code check_tasks(double tasks, size_t recorded, struct pv_error *
     if (tasks <= fmax((double)ADVISED_JOB_TASKS_MAX, (double)recorded))
         return PV_OK;
     return pv_fail(err, PV_E_LIMIT,
-                   "for this problem size on these executors it has %.3g task%s, each counted for "
+                   "for this problem size on these executors it has %s task%s, each counted for "
                    "the cores that it holds, and its run has %zu: at most %d are simulated",
-                   tasks, PLURAL(tasks), recorded, ADVISED_JOB_TASKS_MAX);
+                   quantity_number(tasks).text, PLURAL(tasks), recorded, ADVISED_JOB_TASKS_MAX);
 }
 
 /* Stages whose tasks last `scale` times as long. */

@@ -5,12 +5,13 @@
 #include <stdio.h>
 
 #include "base/plural.h"
-#include "base/size_text.h"
+#include "base/quantity_text.h"
 #include "core/advice/beside_running.h"
 #include "core/advice/bottleneck_advice.h"
 #include "core/advice/history_limits.h"
 #include "core/advice/label_group_explain.h"
 #include "core/advice/lost_executors.h"
+#include "core/advice/reason_order.h"
 #include "core/advice/spark_advice.h"
 #include "core/diagnosis/idle_cores.h"
 #include "core/history/problem_size.h"
@@ -84,9 +85,12 @@ static enum pv_code bound_by_barrier(const struct advice_known *known,
 static enum pv_code
 warn_of_idle_cores(const struct curve_slots *slots, struct findings *warnings, struct pv_error *err)
 {
-    const struct task_slots *of = &slots->of;
+    struct task_slots with_resource = slots->of;
+    const struct task_slots *of = &with_resource;
     char why[96];
     struct idle_cores idle;
+    if (slots->resource[0] != '\0')
+        with_resource.resource = strview_of(slots->resource);
     PV_TRY(idle_cores_find(of, slots->cores, slots->per_executor, warnings->arena, &idle, err));
     if (idle.cores < 1)
         return PV_OK;
@@ -122,9 +126,9 @@ static enum pv_code explain_slots(struct advice_answer *answer, struct pv_error 
         if (of->profile > 0)
             (void)snprintf(profile, sizeof profile, " for stages of resource profile %" PRId64,
                            of->profile);
-        if (of->resource.at != NULL && !isnan(of->resource_per_task))
-            (void)snprintf(resource, sizeof resource, ", %.3g of a %.*s a task",
-                           of->resource_per_task, (int)of->resource.n, of->resource.at);
+        if (slots->resource[0] != '\0' && !isnan(of->resource_per_task))
+            (void)snprintf(resource, sizeof resource, ", %s of a %s a task",
+                           quantity_number(of->resource_per_task).text, slots->resource);
         struct finding *note = finding_add(reasons, "task_slots",
                                            "%" PRId64 " executor%s %s %.0f task slot%s%s: %" PRId64
                                            " core%s, %" PRId64 " CPU%s a task%s.",
@@ -201,12 +205,13 @@ static void warn_of_bound(const struct advice_known *known,
     if (!answer->is_bounded || !is_held_back(answer))
         return;
     int64_t most = known->prediction->extent.most_cores;
-    struct finding *note = finding_add(
-        &answer->advice.warnings, "executors_bounded",
-        "Executors were considered up to %" PRId64 ", which have %.3g times the %" PRId64
-        " core%s of the largest run: more would be a guess. Set max_executors to allow "
-        "them.",
-        answer->goal.max_executors, limits->extrapolation, most, PLURAL(most));
+    struct finding *note =
+        finding_add(&answer->advice.warnings, "executors_bounded",
+                    "Executors were considered up to %" PRId64 ", which have %s times the %" PRId64
+                    " core%s of the largest run: more would be a guess. Set max_executors to allow "
+                    "them.",
+                    answer->goal.max_executors, quantity_number(limits->extrapolation).text, most,
+                    PLURAL(most));
     finding_number(note, "max_executors", (double)answer->goal.max_executors);
     finding_number(note, "most_cores", (double)most);
     finding_number(note, "extrapolation_max", limits->extrapolation);
@@ -261,11 +266,12 @@ static void warn_of_assumed_size(const struct advice_known *known, struct advice
     const struct advice_question *asked = known->question;
     if (asked->application.at == NULL || !isnan(asked->problem_size))
         return;
-    char size[SIZE_TEXT_MAX];
-    size_text_problem(answer->curve.problem_size, answer->curve.size_measure, size);
+    const struct quantity_text size =
+        quantity_problem_size(answer->curve.problem_size, answer->curve.size_measure);
     struct finding *note = finding_add(
         &answer->advice.warnings, "problem_size_of_latest_run",
-        "The request names no problem size: it is taken to be that of the latest run, %s.", size);
+        "The request names no problem size: it is taken to be that of the latest run, %s.",
+        size.text);
     finding_number(note, "problem_size", answer->curve.problem_size);
 }
 
@@ -289,12 +295,13 @@ static enum pv_code take_price(const struct advice_known *known,
     return PV_OK;
 }
 
-/* "7.5 percent more"; a twentieth of a percent is none. */
-static const char *describe_change(double percent, char text[64])
+/* "7.5 % more"; a twentieth of a percent is none. */
+static const char *describe_change(double percent, char text[80])
 {
     if (fabs(percent) < 0.05)
         return "as much";
-    (void)snprintf(text, 64, "%.3g percent %s", fabs(percent), percent > 0 ? "more" : "less");
+    (void)snprintf(text, 80, "%s %s", quantity_percent(fabs(percent)).text,
+                   percent > 0 ? "more" : "less");
     return text;
 }
 
@@ -316,17 +323,18 @@ static void compare_with_last_run(const struct advice_known *known, struct advic
         .cost = billing_cost(billing, last->executors, last->duration_s),
         .duration_change_percent = 100.0 * (choice->predicted_duration_s / last->duration_s - 1.0),
         .cost_change_percent = 100.0 * (unit_s / last_unit_s - 1.0)};
-    char longer[64], costlier[64];
+    char longer[80], costlier[80];
     answer->comparison = made;
     struct finding *note =
         choice->executors == made.executors
             ? finding_add(&answer->advice.reasons, "compared_with_last_run",
-                          "It is as many cores as the last run had.")
+                          "The last run had as many cores.")
             : finding_add(&answer->advice.reasons, "compared_with_last_run",
                           "On as many cores as the last run had (%" PRId64
-                          " executor%s) the job is predicted to take %.4g s; the recommendation "
+                          " executor%s) the job is predicted to take %s. The recommendation "
                           "takes %s time and %s%s%s.",
-                          made.executors, PLURAL(made.executors), made.predicted_duration_s,
+                          made.executors, PLURAL(made.executors),
+                          quantity_duration(made.predicted_duration_s).text,
                           describe_change(made.duration_change_percent, longer),
                           plain ? "" : "costs ",
                           describe_change(made.cost_change_percent, costlier),
@@ -527,5 +535,6 @@ enum pv_code advice_answer(const struct advice_known *known,
 {
     PV_TRY(make_answer(known, limits, arena, scratch, answer, err));
     warn_of_folded_name(known, answer);
+    reasons_order(&answer->advice.reasons);
     return answer->advice.warnings.failed ? pv_no_memory(err) : PV_OK;
 }

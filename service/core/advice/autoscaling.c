@@ -2,9 +2,11 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "core/advice/advised_job.h"
 
 const char *autoscaling_allocation_name(enum autoscaling_allocation allocation)
@@ -386,6 +388,16 @@ static double change_percent(double now, double before)
     return fabs(change) < 1e-6 ? 0.0 : change;
 }
 
+/* "4.2 % longer", "as long" */
+static struct quantity_text change_text(double percent, const char *more, const char *less)
+{
+    struct quantity_text made = {"the same"};
+    if (fabs(percent) >= 0.05)
+        (void)snprintf(made.text, sizeof made.text, "%.32s%s", quantity_percent(fabs(percent)).text,
+                       percent > 0 ? more : less);
+    return made;
+}
+
 static void explain_dynamic(const struct autoscaling_case *fixed,
                             const struct autoscaling_case *dynamic,
                             double confidence,
@@ -396,11 +408,12 @@ static void explain_dynamic(const struct autoscaling_case *fixed,
     struct finding *note = finding_add(
         reasons, "dynamic_allocation",
         "With dynamic allocation that begins with %" PRId64 " executor%s and goes up to %" PRId64
-        " the job is predicted to take %.6g s (%+.3g percent) and to hold executors for %.6g s in "
-        "all (%+.3g percent)%s.",
+        " the job is predicted to take %s (%s) and to hold executors for %s in "
+        "all (%s)%s.",
         dynamic->policy.initial_executors, PLURAL(dynamic->policy.initial_executors),
-        dynamic->policy.max_executors, dynamic->predicted_duration_s, longer, dynamic->executor_s,
-        dearer,
+        dynamic->policy.max_executors, quantity_duration(dynamic->predicted_duration_s).text,
+        change_text(longer, " longer", " shorter").text,
+        quantity_duration(dynamic->executor_s).text, change_text(dearer, " more", " less").text,
         is_met(dynamic, confidence) ? "" : "; no dynamic case meets the deadline with confidence");
     finding_text(note, "allocation", autoscaling_allocation_name(dynamic->allocation));
     finding_number(note, "duration_s", dynamic->predicted_duration_s);
@@ -430,8 +443,8 @@ enum pv_code autoscaling_explain(const struct autoscaling *autoscaling,
         struct finding *note =
             finding_add(&advice->warnings, "executor_startup_assumed",
                         "No log of the nearest run says how long executors take to start: it is "
-                        "taken to be %.6g s.",
-                        autoscaling->startup_s);
+                        "taken to be %s.",
+                        quantity_duration(autoscaling->startup_s).text);
         finding_number(note, "executor_startup_s", autoscaling->startup_s);
     }
     PV_TRY(findings_check(&advice->reasons, err));

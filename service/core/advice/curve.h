@@ -64,9 +64,10 @@ struct curve_point {
 };
 
 /* Task slots of stages of one resource profile, on executors that are asked about. */
-enum { CURVE_SLOTS_MAX = 4 };
+enum { CURVE_SLOTS_MAX = 4, CURVE_RESOURCE_MAX = 32 };
 struct curve_slots {
-    struct task_slots of; /* borrows from the run */
+    struct task_slots of; /* its resource is NULL: a curve outlives its runs, so it has a copy */
+    char resource[CURVE_RESOURCE_MAX]; /* "": only cores count */
     int64_t per_executor; /* slots */
     int64_t cores;        /* of an executor */
 };

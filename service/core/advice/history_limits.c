@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/plural.h"
-#include "base/size_text.h"
+#include "base/quantity_text.h"
 
 /* How many times as large, or as small, as the nearest of the runs' problem sizes. */
 static double times_away(const struct curve *curve)
@@ -112,15 +112,15 @@ static struct finding *describe_width(double confidence, struct advice *advice)
     bool bounded = choice->lower_s > 0 && isfinite(choice->upper_s);
     char ends[120] = "has an end that the runs do not bound";
     if (bounded)
-        (void)snprintf(ends, sizeof ends, "extends from %.3g s to %.3g s", choice->lower_s,
-                       choice->upper_s);
+        (void)snprintf(ends, sizeof ends, "extends from %s",
+                       quantity_interval(choice->lower_s, choice->upper_s).text);
     struct finding *note = finding_add(
         &advice->reasons, "history_insufficient",
-        "The %.6g %% interval of the duration with %" PRId64
-        " executor%s %s. The upper end may be at most %g times the lower end: no executor count is "
+        "The %s interval of the duration with %" PRId64
+        " executor%s %s. The upper end may be at most %s times the lower end: no executor count is "
         "recommended.",
-        100.0 * confidence, choice->executors, PLURAL(choice->executors), ends,
-        ADVISE_INTERVAL_WIDEST);
+        quantity_share(confidence).text, choice->executors, PLURAL(choice->executors), ends,
+        quantity_number(ADVISE_INTERVAL_WIDEST).text);
     finding_number(note, "lower_s", choice->lower_s);
     finding_number(note, "upper_s", choice->upper_s);
     finding_number(note, "interval_factor_max", ADVISE_INTERVAL_WIDEST);
@@ -131,19 +131,17 @@ static struct finding *describe_width(double confidence, struct advice *advice)
 static struct finding *
 refuse_far(const struct curve *curve, const struct advice_limits *limits, struct advice *advice)
 {
-    char size[SIZE_TEXT_MAX], nearest[SIZE_TEXT_MAX];
-    size_text_problem(curve->problem_size, curve->size_measure, size);
-    size_text_problem(curve->problem_size > curve->most_size ? curve->most_size : curve->least_size,
-                      curve->size_measure, nearest);
+    double nearest = curve->problem_size > curve->most_size ? curve->most_size : curve->least_size;
     struct finding *note =
         finding_add(&advice->reasons, "history_insufficient",
-                    "The problem size %s is %.3g times away from the nearest of %zu run%s, "
-                    "%s: beyond %.3g times no executor count is advised.",
-                    size, times_away(curve), curve->runs, PLURAL(curve->runs), nearest,
-                    most_times_away(curve, limits));
+                    "The problem size %s is %s times away from the nearest of %zu run%s, "
+                    "%s: beyond %s times no executor count is advised.",
+                    quantity_problem_size(curve->problem_size, curve->size_measure).text,
+                    quantity_number(times_away(curve)).text, curve->runs, PLURAL(curve->runs),
+                    quantity_problem_size(nearest, curve->size_measure).text,
+                    quantity_number(most_times_away(curve, limits)).text);
     finding_number(note, "problem_size", curve->problem_size);
-    finding_number(note, "nearest_problem_size",
-                   curve->problem_size > curve->most_size ? curve->most_size : curve->least_size);
+    finding_number(note, "nearest_problem_size", nearest);
     finding_number(note, "extrapolation_max", limits->extrapolation);
     need_runs(curve, 1, advice);
     advice->data_needed_why =
@@ -185,8 +183,8 @@ static void describe_lack(const struct history_prediction *prediction,
     case HISTORY_UNRELATED:
         note = finding_add(&advice->reasons, "history_insufficient",
                            "The runs seem to be of different jobs: predictions of runs left out "
-                           "are off by %.3g percent. No executor count is advised.",
-                           prediction->unrelated.error_percent);
+                           "are off by %s. No executor count is advised.",
+                           quantity_percent(prediction->unrelated.error_percent).text);
         finding_number(note, "left_out_error_percent", prediction->unrelated.error_percent);
         advice->data_needed_runs = 5;
         advice->data_needed_why =
@@ -194,9 +192,10 @@ static void describe_lack(const struct history_prediction *prediction,
         break;
     case HISTORY_ERRS:
         note = finding_add(&advice->reasons, "history_insufficient",
-                           "Predictions of runs left out are off by %.3g percent; beyond %.3g "
-                           "percent no executor count is advised.",
-                           curve->loo_mape_percent, limits->error_percent);
+                           "Predictions of runs left out are off by %s; beyond %s "
+                           "no executor count is advised.",
+                           quantity_percent(curve->loo_mape_percent).text,
+                           quantity_percent(limits->error_percent).text);
         finding_number(note, "left_out_error_percent", curve->loo_mape_percent);
         finding_number(note, "error_percent_max", limits->error_percent);
         need_runs(curve, 2, advice);
@@ -242,11 +241,11 @@ enum pv_code history_limits_warn(const struct history_prediction *prediction,
     double error_percent = prediction->curve.loo_mape_percent;
     if (!(error_percent > limits->error_percent / 2))
         return PV_OK;
-    struct finding *note =
-        finding_add(&advice->warnings, "poor_model",
-                    "Predictions of runs left out are off by %.3g percent; beyond %.3g percent "
-                    "nothing would be advised.",
-                    error_percent, limits->error_percent);
+    struct finding *note = finding_add(&advice->warnings, "poor_model",
+                                       "Predictions of runs left out are off by %s; beyond %s "
+                                       "nothing would be advised.",
+                                       quantity_percent(error_percent).text,
+                                       quantity_percent(limits->error_percent).text);
     finding_number(note, "left_out_error_percent", error_percent);
     finding_number(note, "error_percent_max", limits->error_percent);
     return advice->warnings.failed ? pv_no_memory(err) : PV_OK;

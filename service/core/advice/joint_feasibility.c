@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "core/advice/advised_job.h"
 #include "core/advice/recorded_job.h"
 
@@ -380,10 +381,11 @@ static void explain_new_job(const struct joint_question *question,
     struct finding *note = finding_add(
         &advice->reasons, outcome->met ? "met_beside_running" : "missed_beside_running",
         "It shares the cluster's %zu core%s with %zu running job%s, scheduled earliest deadline "
-        "first, and ends after %.6g s%s; without them, on the same cores, it would end after "
-        "%.6g s. %s",
+        "first, and ends after %s%s; without them, on the same cores, it would end after "
+        "%s. %s",
         question->cores, PLURAL(question->cores), question->n_running, PLURAL(question->n_running),
-        outcome->execution_s, verdict, outcome->alone_s,
+        quantity_duration(outcome->execution_s).text, verdict,
+        quantity_duration(outcome->alone_s).text,
         question->capped ? "It has the recommended executors and no more."
                          : "The recommended executors are no cap in either case.");
     finding_number(note, "execution_s", outcome->execution_s);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "core/history/graph.h"
 #include "core/numerics/quantile.h"
 
@@ -361,8 +362,9 @@ static void describe_stage(const struct latest_run *latest, char *text, size_t r
 {
     text[0] = '\0';
     if (latest->has_stage)
-        (void)snprintf(text, room, " Stage %" PRId64 " took %.3g s instead of %.3g s.",
-                       latest->stage_id, latest->stage_s, latest->stage_usual_s);
+        (void)snprintf(text, room, " Stage %" PRId64 " took %s instead of %s.", latest->stage_id,
+                       quantity_duration(latest->stage_s).text,
+                       quantity_duration(latest->stage_usual_s).text);
     else if (latest->other_stages)
         (void)snprintf(text, room, " Its stages differ from those of the runs before it.");
 }
@@ -377,23 +379,24 @@ static void describe_streak(const struct latest_run *latest, char *text, size_t 
     size_t n = strlen(text);
     if (latest->slower)
         (void)snprintf(text + n, room - n,
-                       " The next run is taken to be as slow with a probability of %.3g %%.",
-                       100 * latest->persistence);
+                       " The next run is taken to be as slow with a probability of %s.",
+                       quantity_probability(latest->persistence).text);
 }
 
 enum pv_code
 latest_run_explain(const struct latest_run *latest, struct advice *advice, struct pv_error *err)
 {
-    char stage[160], streak[200];
+    char stage[160], streak[240];
     if (!latest->deviates)
         return PV_OK;
     describe_stage(latest, stage, sizeof stage);
     describe_streak(latest, streak, sizeof streak);
     struct finding *note = finding_add(
         &advice->warnings, "latest_run_deviates",
-        "The latest run took %.3g s where %.3g to %.3g s were expected on its %" PRId64
+        "The latest run took %s where %s were expected on its %" PRId64
         " executor%s, by %zu run%s before it of like size and executors.%s%s",
-        latest->duration_s, latest->interval_s[0], latest->interval_s[1], latest->executors,
+        quantity_duration(latest->duration_s).text,
+        quantity_interval(latest->interval_s[0], latest->interval_s[1]).text, latest->executors,
         PLURAL(latest->executors), latest->compared, PLURAL(latest->compared), stage, streak);
     finding_text(note, "run_id",
                  latest->run_id[0] == '\0' ? NULL

@@ -4,15 +4,18 @@
 #include <stdio.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 
 /* Writes the cost of the loss as a sentence. */
 static void describe_cost(const struct curve_losses *losses, char *text, size_t room)
 {
     if (losses->cost_s > 0)
         (void)snprintf(text, room,
-                       "The loss cost %.3g s of the %.4g s that the run took: without the loss the "
-                       "run takes %.4g s.",
-                       losses->cost_s, losses->duration_s, losses->duration_s - losses->cost_s);
+                       "The loss cost %s of the %s that the run took: without the loss the "
+                       "run takes %s.",
+                       quantity_duration(losses->cost_s).text,
+                       quantity_duration(losses->duration_s).text,
+                       quantity_duration(losses->duration_s - losses->cost_s).text);
     else
         (void)snprintf(text, room, "The cost of the loss is unknown, or there was none.");
 }
@@ -23,7 +26,7 @@ enum pv_code lost_executors_explain(const struct curve *replayed,
                                     struct pv_error *err)
 {
     const struct curve_losses *losses = &replayed->losses;
-    char cost[200];
+    char cost[240];
     if (replayed->runs_with_losses == 0)
         return PV_OK;
     describe_cost(losses, cost, sizeof cost);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "core/spark/native_engine.h"
 #include "core/spark/property_value.h"
 
@@ -137,76 +138,79 @@ explain_failure(const struct memory_mark *failed, struct arena *arena, struct fi
 /* The sentence of a heap that is not changed, or not for what the runs show. */
 static struct finding *describe_heap(const struct memory_plan *plan, struct findings *reasons)
 {
-    double heap = (double)plan->sizes.heap / GIB;
+    double heap = (double)plan->sizes.heap;
     if (plan->kept_for == NULL)
-        return finding_add(reasons, "memory", "Executors have %.3g GiB of heap, as %s.", heap,
+        return finding_add(reasons, "memory", "Executors have %s of heap, as %s.",
+                           quantity_bytes(heap).text,
                            plan->basis == MEMORY_ENFORCED ? "specified" : "they ran with");
     struct finding *note = finding_add(
         reasons, "memory",
-        "Executors keep %.3g GiB of heap, as they ran with, though they used at most %.3g GiB: %s "
+        "Executors keep %s of heap, as they ran with, though they used at most %s: %s "
         "computes off the heap, and operators that fall back to the JVM need the heap.",
-        heap, plan->evidence.peaks.heap / GIB, plan->kept_for);
+        quantity_bytes(heap).text, quantity_bytes(plan->evidence.peaks.heap).text, plan->kept_for);
     finding_text(note, "plugin", plan->kept_for);
     return note;
 }
 
 static struct finding *describe(const struct memory_plan *plan, struct findings *reasons)
 {
-    double heap = (double)plan->sizes.heap / GIB, ran = (double)plan->ran.heap / GIB;
+    double heap = (double)plan->sizes.heap, ran = (double)plan->ran.heap;
     const struct memory_evidence *evidence = &plan->evidence;
     const struct memory_mark *failed = &evidence->heap_failed;
     bool off_heap = plan->sizes.off_heap > plan->ran.off_heap;
     struct finding *note;
     switch (plan->basis) {
     case MEMORY_OUT_OF_MEMORY:
-        note = finding_add(reasons, "memory",
-                           "With %.3g GiB of heap %" PRId64
-                           " executor%s or task%s ended by an OutOfMemoryError: %.3g GiB are "
-                           "recommended.",
-                           (double)failed->bytes / GIB, failed->events, PLURAL(failed->events),
-                           PLURAL(failed->events), heap);
+        note = finding_add(
+            reasons, "memory",
+            "With %s of heap %" PRId64 " executor%s or task%s ended by an OutOfMemoryError: %s are "
+            "recommended.",
+            quantity_bytes((double)failed->bytes).text, failed->events, PLURAL(failed->events),
+            PLURAL(failed->events), quantity_bytes(heap).text);
         explain_failure(failed, reasons->arena, note);
         return note;
     case MEMORY_CONTAINER_LIMIT:
         failed = &evidence->overhead_failed;
-        note =
-            finding_add(reasons, "memory",
-                        "%" PRId64 " executor%s with %.3g GiB of overhead %s killed at the limit "
-                        "of %s container: %.3g GiB of overhead are recommended.",
-                        failed->events, PLURAL(failed->events), (double)failed->bytes / GIB,
-                        failed->events == 1 ? "was" : "were", failed->events == 1 ? "its" : "their",
-                        (double)plan->sizes.overhead / GIB);
+        note = finding_add(
+            reasons, "memory",
+            "%" PRId64 " executor%s with %s of overhead %s killed at the limit "
+            "of %s container: %s of overhead are recommended.",
+            failed->events, PLURAL(failed->events), quantity_bytes((double)failed->bytes).text,
+            failed->events == 1 ? "was" : "were", failed->events == 1 ? "its" : "their",
+            quantity_bytes((double)plan->sizes.overhead).text);
         explain_failure(failed, reasons->arena, note);
         return note;
     case MEMORY_SPILL:
         note = finding_add(reasons, "memory",
-                           "The last run spilled %.3g %% of what it read to disk: %.3g GiB %s "
-                           "are recommended instead of %.3g.",
-                           100.0 * evidence->spilled_share,
-                           off_heap ? (double)plan->sizes.off_heap / GIB : heap,
+                           "The last run spilled %s of what it read to disk: %s %s "
+                           "are recommended instead of %s.",
+                           quantity_share(evidence->spilled_share).text,
+                           quantity_bytes(off_heap ? (double)plan->sizes.off_heap : heap).text,
                            off_heap ? "off the heap" : "of heap",
-                           off_heap ? (double)plan->ran.off_heap / GIB : ran);
+                           quantity_bytes(off_heap ? (double)plan->ran.off_heap : ran).text);
         finding_number(note, "spilled_percent", 100.0 * evidence->spilled_share);
         return note;
     case MEMORY_GARBAGE_COLLECTION:
         note = finding_add(reasons, "memory",
-                           "The tasks of the last run spent %.3g %% of their time on collecting "
-                           "garbage: %.3g GiB of heap are recommended instead of %.3g.",
-                           100.0 * evidence->gc_share, heap, ran);
+                           "The tasks of the last run spent %s of their time on collecting "
+                           "garbage: %s of heap are recommended instead of %s.",
+                           quantity_share(evidence->gc_share).text, quantity_bytes(heap).text,
+                           quantity_bytes(ran).text);
         finding_number(note, "gc_percent", 100.0 * evidence->gc_share);
         return note;
     case MEMORY_PEAK_USE:
         if (plan->sizes.heap >= plan->ran.heap)
             return finding_add(reasons, "memory",
-                               "Executors get %.3g GiB of heap instead of %.3g: runs of this size "
+                               "Executors get %s of heap instead of %s: runs of this size "
                                "had as much per core.",
-                               heap, ran);
+                               quantity_bytes(heap).text, quantity_bytes(ran).text);
         note = finding_add(reasons, "memory",
-                           "The executors of %zu run%s of at least this size used at most %.3g "
-                           "GiB of heap: %.3g GiB are recommended instead of %.3g. A cut leaves a "
-                           "margin of at least %.3g %% and at least one half.",
+                           "The executors of %zu run%s of at least this size used at most %s"
+                           " of heap: %s are recommended instead of %s. A cut leaves a "
+                           "margin of at least %s and at least one half.",
                            evidence->runs_measured, PLURAL(evidence->runs_measured),
-                           plan->needed_heap / GIB, heap, ran, 100.0 * (MEMORY_MARGIN - 1.0));
+                           quantity_bytes(plan->needed_heap).text, quantity_bytes(heap).text,
+                           quantity_bytes(ran).text, quantity_share(MEMORY_MARGIN - 1.0).text);
         finding_number(note, "margin_percent", 100.0 * (MEMORY_MARGIN - 1.0));
         return note;
     default:
@@ -218,26 +222,26 @@ static void warn_of_limit(const struct memory_question *question,
                           const struct memory_plan *plan,
                           struct findings *warnings)
 {
-    double gib = (double)memory_sizes_total(&plan->sizes) / GIB;
+    double bytes = (double)memory_sizes_total(&plan->sizes);
     struct finding *note;
     if (plan->too_large || plan->held_back) {
         note = finding_add(
             warnings, "memory_exceeds_cluster",
             plan->too_large
-                ? "Executors of %.3g GiB do not fit the %.3g GiB that the cluster has for each, so "
+                ? "Executors of %s do not fit the %s that the cluster has for each, so "
                   "their memory is not changed: fewer cores per executor leave each task more "
                   "memory."
-                : "Executors get %.3g GiB, though the history asks for more: the cluster has %.3g "
-                  "GiB for each. Fewer cores per executor leave each task more memory.",
-            gib, (double)question->most_per_executor / GIB);
+                : "Executors get %s, though the history asks for more: the cluster has %s "
+                  "for each. Fewer cores per executor leave each task more memory.",
+            quantity_bytes(bytes).text, quantity_bytes((double)question->most_per_executor).text);
         finding_number(note, "memory_bytes_per_executor", (double)question->most_per_executor);
     } else if (plan->held_back_by_cores) {
         note = finding_add(
             warnings, "memory_bounded_per_core",
-            "Executors get %.3g GiB, though the history asks for more: memory grows to at most "
-            "%.3g GiB per core. Fewer cores per executor or more partitions leave each task more "
+            "Executors get %s, though the history asks for more: memory grows to at most "
+            "%s per core. Fewer cores per executor or more partitions leave each task more "
             "memory.",
-            gib, (double)question->most_per_core / GIB);
+            quantity_bytes(bytes).text, quantity_bytes((double)question->most_per_core).text);
         finding_number(note, "memory_per_core_bytes", (double)question->most_per_core);
     } else {
         return;

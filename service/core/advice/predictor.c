@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "core/advice/model_curve.h"
 #include "core/scaling/model/process_theta.h"
 
@@ -170,30 +171,33 @@ note_choice(const struct predictor *predictor, bool model_chosen, struct advice 
 {
     struct findings *reasons = &advice->reasons;
     if (!predictor->has_model)
-        return finding_add(reasons, "replay_chosen",
-                           "Recorded runs are replayed, for there is no model to predict from: %s.",
-                           predictor->without_model);
-    if (!model_chosen)
         return finding_add(
             reasons, "replay_chosen",
-            "Replaying recorded runs is off by %.3g percent on average for a run left "
-            "out, the best model (%s) by %.3g percent.",
-            predictor->replay_mape_percent, predictor->model_kind, predictor->model_mape_percent);
+            "Recorded runs are replayed, because there is no model to predict from: %s.",
+            predictor->without_model);
+    if (!model_chosen)
+        return finding_add(reasons, "replay_chosen",
+                           "Replaying recorded runs is off by %s on average for a run left "
+                           "out, the best model (%s) by %s.",
+                           quantity_percent(predictor->replay_mape_percent).text,
+                           predictor->model_kind,
+                           quantity_percent(predictor->model_mape_percent).text);
     if (isnan(predictor->replay_mape_percent))
-        return finding_add(
-            reasons, "model_chosen",
-            "The model %s, fitted to %zu run%s, is off by %.3g percent on average for "
-            "a run left out; %s.",
-            predictor->model_kind, predictor->model_runs, PLURAL(predictor->model_runs),
-            predictor->model_mape_percent,
-            predictor->has_replay ? "a single run that can be replayed has no such "
-                                    "error to show"
-                                  : "no run can be replayed for this");
+        return finding_add(reasons, "model_chosen",
+                           "The model %s, fitted to %zu run%s, is off by %s on average for "
+                           "a run left out; %s.",
+                           predictor->model_kind, predictor->model_runs,
+                           PLURAL(predictor->model_runs),
+                           quantity_percent(predictor->model_mape_percent).text,
+                           predictor->has_replay ? "a single run that can be replayed has no such "
+                                                   "error to show"
+                                                 : "no run can be replayed for this");
     return finding_add(reasons, "model_chosen",
-                       "The model %s, fitted to %zu run%s, is off by %.3g percent on average for a "
-                       "run left out, replaying recorded runs by %.3g percent.",
+                       "The model %s, fitted to %zu run%s, is off by %s on average for a "
+                       "run left out, replaying recorded runs by %s.",
                        predictor->model_kind, predictor->model_runs, PLURAL(predictor->model_runs),
-                       predictor->model_mape_percent, predictor->replay_mape_percent);
+                       quantity_percent(predictor->model_mape_percent).text,
+                       quantity_percent(predictor->replay_mape_percent).text);
 }
 
 /* Shares of the runs from which on it matters that they count less. */
@@ -205,11 +209,11 @@ static void warn_of_runs(const struct predictor *predictor, struct advice *advic
     if (drift->state == DRIFT_PRESENT) {
         struct finding *note = finding_add(
             &advice->warnings, "model_drifted",
-            "The last %zu run%s %s %.3g percent %s than those before: older runs count less and "
+            "The last %zu run%s %s %s %s than those before: older runs count less and "
             "less, but what is predicted has not caught up yet.",
             drift->runs_since, PLURAL(drift->runs_since),
-            PLURAL_VERB(drift->runs_since, "takes", "take"), fabs(drift->change_percent),
-            drift->slower ? "longer" : "less");
+            PLURAL_VERB(drift->runs_since, "takes", "take"),
+            quantity_percent(fabs(drift->change_percent)).text, drift->slower ? "longer" : "less");
         finding_number(note, "change_percent", drift->change_percent);
         finding_number(note, "runs_since", (double)drift->runs_since);
     }

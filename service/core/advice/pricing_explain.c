@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "core/advice/pricing.h"
 
 /* A probability lost that is worth a warning. */
@@ -15,14 +16,9 @@ struct explanation {
     struct advice *advice;
 };
 
-static const char *money(const struct explanation *e)
+static struct quantity_text money(const struct explanation *e, double cost)
 {
-    return e->terms->currency == NULL ? "" : e->terms->currency;
-}
-
-static const char *blank(const struct explanation *e)
-{
-    return e->terms->currency == NULL ? "" : " ";
+    return quantity_cost(cost, e->terms->currency);
 }
 
 /* Names are cut: a message has room for so much. */
@@ -30,7 +26,8 @@ static void say_source(const struct explanation *e, char *out, size_t room)
 {
     const struct pricing_terms *terms = e->terms;
     if (terms->source == PRICING_OF_REQUEST)
-        (void)snprintf(out, room, "the request's own price");
+        (void)snprintf(out, room, "the request's own price%s",
+                       terms->currency == NULL ? ", without a currency" : "");
     else
         (void)snprintf(out, room, "by the price book for the %s",
                        terms->source == PRICING_OF_CLUSTER ? "cluster" : "machine type");
@@ -53,34 +50,35 @@ static void say_units(const struct explanation *e, char *out, size_t room)
     const struct advise_choice *choice = &e->advice->recommendation;
     int64_t executors = choice->executors, each = pricing->billing.executors_per_machine;
     if (each == 0)
-        (void)snprintf(out, room, "%" PRId64 " for %.6g s", executors,
-                       choice->predicted_duration_s);
+        (void)snprintf(out, room, "%" PRId64 " for %s", executors,
+                       quantity_duration(choice->predicted_duration_s).text);
     else
         (void)snprintf(out, room,
                        "it holds %" PRId64 " executor%s by its %s, so %" PRId64 " take%s %" PRId64
-                       " machine%s for %.6g s, which",
+                       " machine%s for %s, which",
                        each, PLURAL(each), e->terms->packing.by_memory ? "memory" : "cores",
                        executors, executors == 1 ? "s" : "", pricing->units, PLURAL(pricing->units),
-                       choice->predicted_duration_s);
+                       quantity_duration(choice->predicted_duration_s).text);
 }
 
 /* Where that is not the time that executors run. */
 static void say_billed(const struct billing *billing, double billed_s, char *out, size_t room)
 {
-    char startup[48] = "", minimum[48] = "", increment[48] = "";
+    char startup[80] = "", minimum[80] = "", increment[80] = "";
     out[0] = '\0';
     if (billing->startup_s == 0 && billing->minimum_s == 0 && billing->increment_s == 0)
         return;
     if (billing->startup_s > 0)
-        (void)snprintf(startup, sizeof startup, ", %.6g s of start-up included",
-                       billing->startup_s);
+        (void)snprintf(startup, sizeof startup, ", %s of start-up included",
+                       quantity_duration(billing->startup_s).text);
     if (billing->minimum_s > 0)
-        (void)snprintf(minimum, sizeof minimum, ", at least %.6g s", billing->minimum_s);
+        (void)snprintf(minimum, sizeof minimum, ", at least %s",
+                       quantity_duration(billing->minimum_s).text);
     if (billing->increment_s > 0)
-        (void)snprintf(increment, sizeof increment, ", in increments of %.6g s",
-                       billing->increment_s);
-    (void)snprintf(out, room, " Each is billed for %.6g s%s%s%s.", billed_s, startup, minimum,
-                   increment);
+        (void)snprintf(increment, sizeof increment, ", in increments of %s",
+                       quantity_duration(billing->increment_s).text);
+    (void)snprintf(out, room, " Each is billed for %s%s%s%s.", quantity_duration(billed_s).text,
+                   startup, minimum, increment);
 }
 
 static void add_billing(struct finding *note, const struct pricing *pricing)
@@ -102,15 +100,15 @@ static void explain_price(struct explanation *e)
     const struct advise_choice *choice = &e->advice->recommendation;
     const struct pricing *pricing = e->pricing;
     bool machines = pricing->billing.executors_per_machine > 0;
-    char source[64], units[200], billed[240];
+    char source[64], units[240], billed[320];
     say_source(e, source, sizeof source);
     say_units(e, units, sizeof units);
     say_billed(&pricing->billing, pricing->billed_s, billed, sizeof billed);
     struct finding *note = finding_add(
-        &e->advice->reasons, "price", "%s %s costs %.6g%s%s an hour (%s): %s cost%s %.6g%s%s.%s",
+        &e->advice->reasons, "price", "%s %s costs %s an hour (%s): %s cost%s %s.%s",
         pricing->market == PRICING_SPOT ? "From the spot market" : "On demand",
-        machines ? "a machine" : "an executor", pricing->billing.per_hour, blank(e), money(e),
-        source, units, machines ? "s" : "", choice->cost, blank(e), money(e), billed);
+        machines ? "a machine" : "an executor", money(e, pricing->billing.per_hour).text, source,
+        units, machines ? "s" : "", money(e, choice->cost).text, billed);
     finding_text(note, "market", pricing_market_name(pricing->market));
     add_billing(note, pricing);
     finding_number(note, "cost", choice->cost);
@@ -121,7 +119,7 @@ static void explain_interruptions(struct explanation *e)
 {
     const struct pricing *pricing = e->pricing;
     double rate = e->terms->price.interruptions_per_hour, startup_s = e->terms->executor_startup_s;
-    char starting[64] = "";
+    char starting[96] = "";
     if (isnan(rate)) {
         (void)finding_add(&e->advice->warnings, "interruptions_unknown",
                           "The spot price has no interruption rate: duration and cost are those of "
@@ -129,16 +127,18 @@ static void explain_interruptions(struct explanation *e)
         return;
     }
     if (startup_s > 0)
-        (void)snprintf(starting, sizeof starting, " and starting replacements (%.3g s each)",
-                       startup_s);
+        (void)snprintf(starting, sizeof starting, " and starting replacements (%s each)",
+                       quantity_duration(startup_s).text);
     struct finding *note = finding_add(
         &e->advice->reasons, "interruptions",
-        "At %.6g an hour for each %s the expected number of interruptions is %.3g. Doing the "
-        "lost work again%s takes %.6g s and costs %.6g%s%s; on demand the same executors "
-        "would cost %.6g%s%s.%s",
-        rate, pricing->billing.executors_per_machine > 0 ? "machine" : "executor",
-        pricing->interruptions, starting, pricing->interruption_s, pricing->interruption_cost,
-        blank(e), money(e), pricing->on_demand_cost, blank(e), money(e),
+        "At %s an hour for each %s, the expected number of interruptions is %s. Doing the "
+        "lost work again%s takes %s and costs %s; on demand the same executors "
+        "would cost %s.%s",
+        quantity_number(rate).text,
+        pricing->billing.executors_per_machine > 0 ? "machine" : "executor",
+        quantity_number(pricing->interruptions).text, starting,
+        quantity_duration(pricing->interruption_s).text, money(e, pricing->interruption_cost).text,
+        money(e, pricing->on_demand_cost).text,
         isnan(startup_s) ? " How long a replacement takes to start is unknown and not counted."
                          : "");
     finding_number(note, "interruptions_per_hour", rate);
@@ -156,10 +156,11 @@ static void warn_of_deadline(struct explanation *e)
     double now = e->advice->recommendation.deadline_probability;
     if (isnan(before) || !(before - now > WORTH_TELLING))
         return;
-    struct finding *note = finding_add(
-        &e->advice->warnings, "spot_deadline_risk",
-        "Interruptions lower the probability of ending within %.6g s from %.3g to %.3g.",
-        e->goal->deadline_s, before, now);
+    struct finding *note =
+        finding_add(&e->advice->warnings, "spot_deadline_risk",
+                    "Interruptions lower the probability of ending within %s from %s to %s.",
+                    quantity_duration(e->goal->deadline_s).text, quantity_probability(before).text,
+                    quantity_probability(now).text);
     finding_number(note, "deadline_s", e->goal->deadline_s);
     finding_number(note, "deadline_probability", now);
     finding_number(note, "on_demand_deadline_probability", before);
@@ -173,7 +174,7 @@ static void explain_choice(struct explanation *e)
     if (!pricing->has_other) {
         (void)finding_add(&e->advice->reasons, "market_chosen",
                           isnan(price_spot(&e->terms->price))
-                              ? "On demand, for there is no spot price."
+                              ? "On demand, because there is no spot price."
                               : "Only %s satisfies the constraints.",
                           spot ? "spot" : "on demand");
         return;
@@ -181,10 +182,10 @@ static void explain_choice(struct explanation *e)
     bool dearer = choice->cost > pricing->other.cost;
     struct finding *note = finding_add(
         &e->advice->reasons, "market_chosen",
-        dearer ? "%s, though it costs %.6g%s%s and %s %.6g: it is more likely to meet the deadline."
-               : "%s costs %.6g%s%s, %s %.6g.",
-        spot ? "Spot" : "On demand", choice->cost, blank(e), money(e), spot ? "on demand" : "spot",
-        pricing->other.cost);
+        dearer ? "%s, though it costs %s and %s %s: it is more likely to meet the deadline."
+               : "%s costs %s, %s %s.",
+        spot ? "Spot" : "On demand", money(e, choice->cost).text, spot ? "on demand" : "spot",
+        money(e, pricing->other.cost).text);
     finding_text(note, "market", pricing_market_name(pricing->market));
     finding_number(note, "cost", choice->cost);
     finding_number(note, "executors", (double)choice->executors);
@@ -195,8 +196,6 @@ static void explain_choice(struct explanation *e)
 }
 
 /* --- machines --- */
-
-static const double GIB = 1073741824.0;
 
 static void add_executor(struct finding *note, const struct pricing_terms *terms)
 {
@@ -248,10 +247,10 @@ void pricing_warn_of_memory(const struct pricing_terms *terms,
     struct finding *note =
         finding_add(&advice->warnings, "machine_packing",
                     "The cost is that of machines that hold %" PRId64
-                    " executor%s of %.3g GiB; with the memory advised for so many executors, %.3g "
-                    "GiB each, a machine holds %" PRId64 ".",
-                    each, PLURAL(each), (double)terms->container_bytes / GIB,
-                    (double)container_bytes / GIB, then.executors);
+                    " executor%s of %s; with the memory advised for so many executors, %s"
+                    " each, a machine holds %" PRId64 ".",
+                    each, PLURAL(each), quantity_bytes((double)terms->container_bytes).text,
+                    quantity_bytes((double)container_bytes).text, then.executors);
     finding_number(note, "executors_per_machine", (double)each);
     finding_number(note, "executors_per_machine_advised", (double)then.executors);
     finding_number(note, "container_bytes_advised", (double)container_bytes);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 
 enum pv_code quotas_take_run(const struct run *run,
                              struct arena *arena,
@@ -43,24 +44,24 @@ static void explain_plan(const struct quota_source *source,
                          double scale,
                          struct advice *advice)
 {
-    char scaled[96] = "", fixed[96] = "";
+    char scaled[128] = "", fixed[128] = "";
     if (scale != 1.0)
-        (void)snprintf(scaled, sizeof scaled,
-                       ", with %.3g times its work for the problem size asked", scale);
+        (void)snprintf(scaled, sizeof scaled, ", with %s times its work for the problem size asked",
+                       quantity_number(scale).text);
     if (plan->fixed_s > 0)
         (void)snprintf(fixed, sizeof fixed,
-                       ", less %.3g s of start-up and of the driver between stages,",
-                       plan->fixed_s);
+                       ", less %s of start-up and of the driver between stages,",
+                       quantity_duration(plan->fixed_s).text);
     size_t n_short = count_short(plan, terms->executors * terms->cores_per_executor);
-    struct finding *note = finding_add(
-        &advice->reasons, "stage_quotas",
-        "The stages' quotas (cores for each) share %.3g %% of the deadline%s among the %zu "
-        "stage%s of a run of problem "
-        "size %.7g%s, one after another; %s.",
-        100.0 * terms->alpha, fixed, plan->n_steps, PLURAL(plan->n_steps), source->problem_size,
-        scaled,
-        n_short == 0 ? "none asks for more cores than are recommended"
-                     : "some ask for more cores than are recommended");
+    struct finding *note =
+        finding_add(&advice->reasons, "stage_quotas",
+                    "The stages' quotas (cores for each) share %s of the deadline%s among the %zu "
+                    "stage%s of a run of problem "
+                    "size %s%s, one after another; %s.",
+                    quantity_share(terms->alpha).text, fixed, plan->n_steps, PLURAL(plan->n_steps),
+                    quantity_digits(source->problem_size, 7).text, scaled,
+                    n_short == 0 ? "none asks for more cores than are recommended"
+                                 : "some ask for more cores than are recommended");
     finding_number(note, "deadline_s", terms->deadline_s);
     finding_number(note, "fixed_s", plan->fixed_s);
     finding_number(note, "stages", (double)plan->n_steps);

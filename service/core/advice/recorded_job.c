@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "core/advice/advised_job.h"
 #include "core/deadline/job_from_run.h"
 
@@ -113,12 +114,12 @@ void recorded_jobs_warn(const struct strview names[],
         warning = finding_add(
             warnings, "jobs_without_stages",
             "%zu job%s, such as %.*s, %s scheduled as a block of the predicted duration, because "
-            "the recorded runs have no stages with task times: %.*s takes %.4g s on %lld "
+            "the recorded runs have no stages with task times: %.*s takes %s on %lld "
             "executor%s.",
             found, PLURAL(found), (int)names[first].n, names[first].at,
             PLURAL_VERB(found, "is", "are"), (int)names[first].n, names[first].at,
-            block->job.stages[0].task_duration_s, (long long)block->block_executors,
-            PLURAL(block->block_executors));
+            quantity_duration(block->job.stages[0].task_duration_s).text,
+            (long long)block->block_executors, PLURAL(block->block_executors));
         name_jobs(warning, names[first], found, warnings->arena);
         finding_number(warning, "predicted_duration_s", block->job.stages[0].task_duration_s);
         finding_number(warning, "executors", (double)block->block_executors);

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/quantity_text.h"
+
 struct span {
     double start_s;
     double end_s;
@@ -142,12 +144,12 @@ static enum pv_code refuse_slow_replay(const struct replay *replay,
     if (least_s > recorded_s)
         return pv_fail(err, PV_E_TOO_FEW,
                        REPLAY_NOT "on the task slots of the executors that it is said to have had "
-                                  "its tasks take at least %.6g s, and its stages took %.6g s",
-                       least_s, recorded_s);
+                                  "its tasks take at least %s, and its stages took %s",
+                       quantity_duration(least_s).text, quantity_duration(recorded_s).text);
     return pv_fail(err, PV_E_TOO_FEW,
-                   REPLAY_NOT "on its own executors its stages take %.6g s in the "
-                              "order that the graph demands, and took %.6g s: they overlapped",
-                   seconds, recorded_s);
+                   REPLAY_NOT "on its own executors its stages take %s in the "
+                              "order that the graph demands, and took %s: they overlapped",
+                   quantity_duration(seconds).text, quantity_duration(recorded_s).text);
 }
 
 /* Finds the cost of losses of executors. seconds: the makespan with the losses. */

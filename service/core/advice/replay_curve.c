@@ -1,6 +1,7 @@
 #include "core/advice/replay_curve.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -369,6 +370,9 @@ static void describe_slots(const struct stage_slots *slots, struct curve *curve)
             .of = *of,
             .per_executor = stage_slots_per_executor(slots, s, curve->cores_per_executor),
             .cores = task_slots_cores(of, slots->run, curve->cores_per_executor)};
+        (void)snprintf(made.resource, sizeof made.resource, "%.*s", (int)of->resource.n,
+                       of->resource.at == NULL ? "" : of->resource.at);
+        made.of.resource = (struct strview){NULL, 0};
         differ = differ || made.per_executor != made.cores || of->share < 1.0;
         curve->slots[curve->n_slots++] = made;
     }

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/quantity_text.h"
 #include "core/history/graph.h"
 
 /* Where no run has stages, the error alone has to show it. */
@@ -181,10 +182,11 @@ enum pv_code unrelated_runs_explain(const struct unrelated_runs *found,
     if (found->graphs > 1)
         (void)snprintf(graphs, sizeof graphs, ", and the %zu runs looked at have %zu stage graphs",
                        found->looked_at, found->graphs);
-    struct finding *note = finding_add(&advice->warnings, "runs_unrelated",
-                                       "Predictions are off by %.3g percent on runs left out%s: "
-                                       "the runs seem to be of different jobs. %s.",
-                                       found->error_percent, graphs, proposal);
+    struct finding *note =
+        finding_add(&advice->warnings, "runs_unrelated",
+                    "Predictions are off by %s on runs left out%s: "
+                    "the runs seem to be of different jobs. %s.",
+                    quantity_percent(found->error_percent).text, graphs, proposal);
     finding_number(note, "left_out_error_percent", found->error_percent);
     finding_number(note, "runs", (double)found->looked_at);
     finding_number(note, "stage_graphs", (double)found->graphs);

@@ -1,6 +1,7 @@
 #include "core/control/explain.h"
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 
 static bool is_better(const struct edf_metrics *a, const struct edf_metrics *b)
 {
@@ -26,16 +27,18 @@ size_t control_explain_best(const struct control_run runs[],
     if (metrics->delayed == 0)
         finding =
             finding_add(why, "all_deadlines_met",
-                        "With %s and gamma %.6g every job meets its deadline. Of the outcomes in "
-                        "which all do, it has the least mean deadline error, %.3g %%.",
-                        runs[best].strategy->name, runs[best].gamma, metrics->epsilon);
+                        "With %s and gamma %s every job meets its deadline. Of the outcomes in "
+                        "which all do, it has the least mean deadline error, %s.",
+                        runs[best].strategy->name, quantity_number(runs[best].gamma).text,
+                        quantity_percent(metrics->epsilon).text);
     else
         finding = finding_add(
             why, "most_deadlines_met",
-            "With %s and gamma %.6g, of %zu job%s %zu %s in time. Of the outcomes with as many, it "
-            "has the least sum of the late jobs' deadline errors, %.3g %%.",
-            runs[best].strategy->name, runs[best].gamma, jobs, PLURAL(jobs), metrics->advance,
-            PLURAL_VERB(metrics->advance, "is", "are"), metrics->epsilon_delayed);
+            "With %s and gamma %s, of %zu job%s %zu %s in time. Of the outcomes with as many, it "
+            "has the least sum of the late jobs' deadline errors, %s.",
+            runs[best].strategy->name, quantity_number(runs[best].gamma).text, jobs, PLURAL(jobs),
+            metrics->advance, PLURAL_VERB(metrics->advance, "is", "are"),
+            quantity_percent(metrics->epsilon_delayed).text);
     finding_number(finding, "advance", (double)metrics->advance);
     finding_number(finding, "jobs", (double)jobs);
     finding_number(finding, "epsilon", metrics->epsilon);
@@ -61,13 +64,13 @@ void control_explain_warnings(const struct strview names[],
         warnings->failed = true;
         return;
     }
-    struct finding *finding =
-        finding_add(warnings, "critical_path_exceeds_deadline",
-                    "%zu job%s cannot be in time on any number of cores: the stages of %s take "
-                    "%.4g s one after "
-                    "another, its deadline is %.4g s.",
-                    impossible, PLURAL(impossible), name, model->shortest_s[first],
-                    model->planned[first].deadline_s);
+    struct finding *finding = finding_add(
+        warnings, "critical_path_exceeds_deadline",
+        "%zu job%s cannot be in time on any number of cores: the stages of %s take "
+        "%s one after "
+        "another, its deadline is %s.",
+        impossible, PLURAL(impossible), name, quantity_duration(model->shortest_s[first]).text,
+        quantity_duration(model->planned[first].deadline_s).text);
     finding_count(finding, impossible);
     finding_text(finding, "job", name);
     finding_number(finding, "critical_path_s", model->shortest_s[first]);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 
 /* Differences of less than so many standard errors may be chance. */
 static const double ERRORS_CLEAR = 2;
@@ -42,23 +43,25 @@ static void explain_total(const struct control_comparison *of,
     struct finding *finding;
     if (equal > 1)
         finding = finding_add(why, "fewest_core_seconds",
-                              "%zu of %zu outcome%s have the least total penalty, %.4g. Of these, "
-                              "%s with gamma %.6g is granted the fewest core seconds, %.0f.",
-                              equal, of->n, PLURAL(of->n), score->total, name, point->gamma,
-                              score->core_s);
+                              "%zu of %zu outcome%s have the least total penalty, %s. Of these, "
+                              "%s with gamma %s is granted the fewest core seconds, %.0f.",
+                              equal, of->n, PLURAL(of->n), quantity_number(score->total).text, name,
+                              quantity_number(point->gamma).text, score->core_s);
     else if (choice->second == CONTROL_NO_SECOND)
         finding = finding_add(why, "only_outcome",
-                              "With %s and gamma %.6g, the only configuration requested, the total "
-                              "penalty is %.4g.",
-                              name, point->gamma, score->total);
+                              "With %s and gamma %s, the only configuration requested, the total "
+                              "penalty is %s.",
+                              name, quantity_number(point->gamma).text,
+                              quantity_number(score->total).text);
     else
-        finding =
-            finding_add(why, "least_penalty",
-                        "With %s and gamma %.6g the total penalty is %.4g, the least of %zu "
-                        "outcome%s. The next is %.4g, with %s and gamma %.6g.",
-                        name, point->gamma, score->total, of->n, PLURAL(of->n),
-                        of->scores[choice->second].total, of->points[choice->second].strategy->name,
-                        of->points[choice->second].gamma);
+        finding = finding_add(why, "least_penalty",
+                              "With %s and gamma %s the total penalty is %s, the least of %zu "
+                              "outcome%s. The next is %s, with %s and gamma %s.",
+                              name, quantity_number(point->gamma).text,
+                              quantity_number(score->total).text, of->n, PLURAL(of->n),
+                              quantity_number(of->scores[choice->second].total).text,
+                              of->points[choice->second].strategy->name,
+                              quantity_number(of->points[choice->second].gamma).text);
     finding_number(finding, "penalty", score->total);
     finding_number(finding, "granted_core_s", score->core_s);
     finding_number(finding, "outcomes", (double)of->n);
@@ -83,11 +86,10 @@ static void explain_job(const struct control_comparison *of, size_t best, struct
         why->failed = true;
         return;
     }
-    struct finding *finding =
-        finding_add(why, "largest_penalty",
-                    "%.3g %% of the total penalty is that of %s: %.4g (%s, weight %.4g).",
-                    100 * part / score->total, name, part,
-                    control_penalty_words[stakes[most].penalty], stakes[most].weight);
+    struct finding *finding = finding_add(
+        why, "largest_penalty", "%s of the total penalty is that of %s: %s (%s, weight %s).",
+        quantity_share(part / score->total).text, name, quantity_number(part).text,
+        control_penalty_words[stakes[most].penalty], quantity_number(stakes[most].weight).text);
     finding_text(finding, "job", name);
     finding_number(finding, "penalty", part);
     finding_number(finding, "weight", stakes[most].weight);
@@ -105,15 +107,17 @@ static void explain_cores(const struct control_comparison *of, size_t best, stru
     double factor = of->scores[most].core_s / score->core_s;
     struct finding *finding;
     if (factor >= FACTOR_CLEAR)
-        finding = finding_add(why, "core_seconds",
-                              "Core seconds granted: %.0f, of which tasks use %.3g %%. With %s and "
-                              "gamma %.6g they are %.3g times as many.",
-                              score->core_s, 100 * score->used_s / score->core_s,
-                              of->points[most].strategy->name, of->points[most].gamma, factor);
+        finding =
+            finding_add(why, "core_seconds",
+                        "Core seconds granted: %.0f, of which tasks use %s. With %s and "
+                        "gamma %s they are %s times as many.",
+                        score->core_s, quantity_share(score->used_s / score->core_s).text,
+                        of->points[most].strategy->name,
+                        quantity_number(of->points[most].gamma).text, quantity_number(factor).text);
     else
-        finding = finding_add(why, "core_seconds",
-                              "Core seconds granted: %.0f, of which tasks use %.3g %%.",
-                              score->core_s, 100 * score->used_s / score->core_s);
+        finding =
+            finding_add(why, "core_seconds", "Core seconds granted: %.0f, of which tasks use %s.",
+                        score->core_s, quantity_share(score->used_s / score->core_s).text);
     finding_number(finding, "granted_core_s", score->core_s);
     finding_number(finding, "used_core_s", score->used_s);
     finding_number(finding, "most_granted_core_s", of->scores[most].core_s);
@@ -127,11 +131,11 @@ explain_baselines(const struct control_comparison *of, size_t best, struct findi
         if (!(score->total < of->scores[best].total) ||
             !control_totals_differ(score->total, of->scores[best].total))
             continue;
-        struct finding *finding =
-            finding_add(why, "baseline_costs_less",
-                        "Without the control loop, %s has a smaller total penalty, %.4g. Core "
-                        "seconds held: %.0f.",
-                        control_baselines[b].name, score->total, score->core_s);
+        struct finding *finding = finding_add(
+            why, "baseline_costs_less",
+            "Without the control loop, %s has a smaller total penalty, %s. Core "
+            "seconds held: %.0f.",
+            control_baselines[b].name, quantity_number(score->total).text, score->core_s);
         finding_text(finding, "baseline", control_baselines[b].name);
         finding_number(finding, "penalty", score->total);
         finding_number(finding, "core_s", score->core_s);
@@ -148,11 +152,12 @@ static void explain_chance(const struct control_score *best,
     double difference = next->total - best->total;
     if (!(difference > 0 && difference < ERRORS_CLEAR * error))
         return;
-    struct finding *finding = finding_add(why, "difference_may_be_chance",
-                                          "%s is %.4g, less than %.3g times its standard error, "
-                                          "%.4g, over %zu repetition%s: it may be chance.",
-                                          what, difference, ERRORS_CLEAR, error, best->repetitions,
-                                          PLURAL(best->repetitions));
+    struct finding *finding =
+        finding_add(why, "difference_may_be_chance",
+                    "%s is %s, less than %s times its standard error, "
+                    "%s, over %zu repetition%s: it may be chance.",
+                    what, quantity_number(difference).text, quantity_number(ERRORS_CLEAR).text,
+                    quantity_number(error).text, best->repetitions, PLURAL(best->repetitions));
     finding_number(finding, "difference", difference);
     finding_number(finding, "standard_error", error);
     finding_number(finding, "repetitions", (double)best->repetitions);
@@ -181,11 +186,12 @@ void control_explain_found(const struct control_comparison *of,
     if (control_score_is_better(&found->score, own))
         finding = finding_add(
             why, "better_terms",
-            "%zu other configuration%s %s tried. With the best the total penalty is %.4g and "
-            "the core seconds granted are %.0f; with the request's own terms they are %.4g and "
+            "%zu other configuration%s %s tried. With the best the total penalty is %s and "
+            "the core seconds granted are %.0f; with the request's own terms they are %s and "
             "%.0f.",
             found->tried, PLURAL(found->tried), PLURAL_VERB(found->tried, "was", "were"),
-            found->score.total, found->score.core_s, own->total, own->core_s);
+            quantity_number(found->score.total).text, found->score.core_s,
+            quantity_number(own->total).text, own->core_s);
     else
         finding = finding_add(why, "no_better_terms",
                               "%zu other configuration%s %s tried, and none is better than the "

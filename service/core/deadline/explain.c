@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 
 /* --- feasibility --- */
 
@@ -34,10 +35,11 @@ static void explain_too_long(const char *name,
 {
     struct finding *none = finding_add(
         to, "no_cores_suffice",
-        "No number of cores meets every deadline: the stages of %s, one after another, take %.4g "
-        "s%s, and its deadline is %.4g s.",
-        name, critical_path_s, has_delays(job) ? " with its start-up and its driver's time" : "",
-        job->deadline_s);
+        "No number of cores meets every deadline: the stages of %s, one after another, take %s"
+        "%s, and its deadline is %s.",
+        name, quantity_duration(critical_path_s).text,
+        has_delays(job) ? " with its start-up and its driver's time" : "",
+        quantity_duration(job->deadline_s).text);
     finding_text(none, "job", name);
     finding_number(none, "critical_path_s", critical_path_s);
     finding_number(none, "deadline_s", job->deadline_s);
@@ -88,29 +90,29 @@ void feasibility_explain(const struct strview names[],
     }
     if (metrics->delayed == 0)
         first = finding_add(reasons, "all_deadlines_met",
-                            "Every job meets its deadline; %s comes closest, %.4g s before its "
+                            "Every job meets its deadline; %s comes closest, %s before its "
                             "deadline.",
-                            name, slack_s);
+                            name, quantity_duration(slack_s).text);
     else if (n_jobs == 1)
-        first = finding_add(reasons, "deadlines_missed", "%s misses its deadline by %.4g s.", name,
-                            -slack_s);
+        first = finding_add(reasons, "deadlines_missed", "%s misses its deadline by %s.", name,
+                            quantity_duration(-slack_s).text);
     else
         first = finding_add(
-            reasons, "deadlines_missed", "%zu of %zu job%s %s; %s is late by %.4g s%s.",
+            reasons, "deadlines_missed", "%zu of %zu job%s %s; %s is late by %s%s.",
             metrics->delayed, n_jobs, PLURAL(n_jobs),
             PLURAL_VERB(metrics->delayed, "misses its deadline", "miss their deadlines"), name,
-            -slack_s, metrics->delayed > 1 ? ", the most" : "");
+            quantity_duration(-slack_s).text, metrics->delayed > 1 ? ", the most" : "");
     finding_text(first, "job", name);
     finding_number(first, "slack_s", slack_s);
     finding_number(first, "jobs", (double)n_jobs);
     finding_number(first, "missed", (double)metrics->delayed);
     if (!isnan(metrics->utilization)) {
-        struct finding *use =
-            finding_add(reasons, "cores_in_use",
-                        "%zu core%s %s %.3g %% of the %.4g s from the first release to "
-                        "the last end.",
-                        cores, PLURAL(cores), PLURAL_VERB(cores, "works", "work"),
-                        100 * metrics->utilization, metrics->makespan_s);
+        struct finding *use = finding_add(reasons, "cores_in_use",
+                                          "%zu core%s %s %s of the %s from the first release to "
+                                          "the last end.",
+                                          cores, PLURAL(cores), PLURAL_VERB(cores, "works", "work"),
+                                          quantity_share(metrics->utilization).text,
+                                          quantity_duration(metrics->makespan_s).text);
         finding_number(use, "cores", (double)cores);
         finding_number(use, "utilization", metrics->utilization);
         finding_number(use, "makespan_s", metrics->makespan_s);
@@ -144,22 +146,24 @@ void stage_plan_explain(const struct stage_plan_terms *terms,
     struct finding *first;
     if (short_of == 0)
         first = finding_add(reasons, "stages_fit",
-                            "Every stage can end by its deadline with the cores there are (%.15g); "
-                            "stage %lld needs most, %.15g.",
-                            cores, (long long)most->id, most->estimated_cores);
+                            "Every stage can end by its deadline with the cores there are (%s); "
+                            "stage %lld needs most, %s.",
+                            quantity_digits(cores, 15).text, (long long)most->id,
+                            quantity_digits(most->estimated_cores, 15).text);
     else if (isfinite(most->estimated_cores))
         first = finding_add(reasons, "too_few_cores",
-                            "%zu of %zu stage%s %s more cores than there are (%.15g); stage %lld "
-                            "needs most, %.15g.",
+                            "%zu of %zu stage%s %s more cores than there are (%s); stage %lld "
+                            "needs most, %s.",
                             short_of, plan->n_steps, PLURAL(plan->n_steps),
-                            PLURAL_VERB(short_of, "needs", "need"), cores, (long long)most->id,
-                            most->estimated_cores);
+                            PLURAL_VERB(short_of, "needs", "need"), quantity_digits(cores, 15).text,
+                            (long long)most->id, quantity_digits(most->estimated_cores, 15).text);
     else
         first = finding_add(reasons, "too_few_cores",
-                            "%zu of %zu stage%s %s more cores than there are (%.15g); for stage "
+                            "%zu of %zu stage%s %s more cores than there are (%s); for stage "
                             "%lld %s no time, so that no number is enough.",
                             short_of, plan->n_steps, PLURAL(plan->n_steps),
-                            PLURAL_VERB(short_of, "needs", "need"), cores, (long long)most->id,
+                            PLURAL_VERB(short_of, "needs", "need"), quantity_digits(cores, 15).text,
+                            (long long)most->id,
                             plan->fixed_s >= terms->alpha * terms->deadline_s
                                 ? "the start-up and the driver's time leave"
                                 : "the pinned deadlines leave");
@@ -172,10 +176,10 @@ void stage_plan_explain(const struct stage_plan_terms *terms,
     if (!plan->feasible && (short_of == 0 || plan->end_s > terms->deadline_s * (1 + 1e-9))) {
         struct finding *late = finding_add(
             reasons, "deadline_exceeded",
-            "The deadlines of the stages%s add up to %.6g s, more than the %.6g s of the "
+            "The deadlines of the stages%s add up to %s, more than the %s of the "
             "application.",
-            plan->fixed_s > 0 ? ", the start-up and the driver's time" : "", plan->end_s,
-            terms->deadline_s);
+            plan->fixed_s > 0 ? ", the start-up and the driver's time" : "",
+            quantity_duration(plan->end_s).text, quantity_duration(terms->deadline_s).text);
         finding_number(late, "end_s", plan->end_s);
         finding_number(late, "deadline_s", terms->deadline_s);
     }
@@ -191,17 +195,19 @@ void contention_explain(const struct contention_strategy *strategy,
     struct finding *first;
     double asked = outcome->requested_cores;
     if (outcome->contention)
-        first = finding_add(reasons, "contention",
-                            "%.6g core%s %s requested, and there are %.6g: the strategy %s shares "
-                            "out all of them.",
-                            asked, PLURAL(asked), PLURAL_VERB(asked, "is", "are"), terms->max_cores,
-                            strategy->name);
+        first =
+            finding_add(reasons, "contention",
+                        "%s core%s %s requested, and there are %s: the strategy %s shares "
+                        "out all of them.",
+                        quantity_number(asked).text, PLURAL(asked), PLURAL_VERB(asked, "is", "are"),
+                        quantity_number(terms->max_cores).text, strategy->name);
     else if (outcome->requested_cores > 0)
         first =
             finding_add(reasons, "no_contention",
-                        "%.6g core%s %s requested, and there are %.6g: each application can "
+                        "%s core%s %s requested, and there are %s: each application can "
                         "have what it requests.",
-                        asked, PLURAL(asked), PLURAL_VERB(asked, "is", "are"), terms->max_cores);
+                        quantity_number(asked).text, PLURAL(asked), PLURAL_VERB(asked, "is", "are"),
+                        quantity_number(terms->max_cores).text);
     else
         first = finding_add(reasons, "nothing_requested", "No application requests a core.");
     finding_number(first, "requested_cores", outcome->requested_cores);
@@ -209,8 +215,8 @@ void contention_explain(const struct contention_strategy *strategy,
     if (outcome->contention || !(outcome->requested_cores > 0) || !(terms->gamma > 0))
         return;
     struct finding *more = finding_add(
-        reasons, "saturating", "With gamma %.6g the strategy %s shares out the idle cores, too.",
-        terms->gamma, strategy->name);
+        reasons, "saturating", "With gamma %s the strategy %s shares out the idle cores, too.",
+        quantity_number(terms->gamma).text, strategy->name);
     finding_number(more, "gamma", terms->gamma);
 }
 

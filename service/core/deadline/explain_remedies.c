@@ -1,6 +1,7 @@
 #include <math.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "core/deadline/explain.h"
 
 /* --- what to change --- */
@@ -29,10 +30,10 @@ static void explain_one_deadline(const struct strview names[],
     if (least == NULL)
         return;
     struct strview name = names[least->job];
-    struct finding *finding =
-        finding_add(to, "one_later_deadline",
-                    "If %.*s alone may take %.6g s instead of %.6g s, every deadline is met.",
-                    (int)name.n, name.at, least->deadline_s, jobs[least->job].deadline_s);
+    struct finding *finding = finding_add(
+        to, "one_later_deadline", "If %.*s alone may take %s instead of %s, every deadline is met.",
+        (int)name.n, name.at, quantity_duration_at_least(least->deadline_s).text,
+        quantity_duration(jobs[least->job].deadline_s).text);
     add_evidence(finding, name, to->arena);
     finding_number(finding, "deadline_s", least->deadline_s);
     finding_number(finding, "later_s", least->later_s);
@@ -43,10 +44,11 @@ static void explain_deadlines(const struct edf_change_list *list, struct finding
 {
     if (list->n < 2)
         return;
-    struct finding *finding = finding_add(
-        to, "later_deadlines",
-        "With later deadlines of %zu job%s, %.4g s in all, every deadline is met%s.", list->n,
-        PLURAL(list->n), list->total_s, list->exact ? "; no less in all is enough" : "");
+    struct finding *finding =
+        finding_add(to, "later_deadlines",
+                    "With later deadlines of %zu job%s, %s in all, every deadline is met%s.",
+                    list->n, PLURAL(list->n), quantity_duration_at_least(list->total_s).text,
+                    list->exact ? "; no less in all is enough" : "");
     finding_count(finding, list->n);
     finding_number(finding, "total_later_s", list->total_s);
 }
@@ -61,9 +63,9 @@ static void explain_releases(const struct strview names[],
         struct strview name = names[least->job];
         struct finding *finding =
             finding_add(to, "one_later_release",
-                        "If %.*s alone is released %.4g s later, every job still ends by when it "
+                        "If %.*s alone is released %s later, every job still ends by when it "
                         "must, this one included.",
-                        (int)name.n, name.at, least->later_s);
+                        (int)name.n, name.at, quantity_duration_at_least(least->later_s).text);
         add_evidence(finding, name, to->arena);
         finding_number(finding, "release_s", least->release_s);
         finding_number(finding, "later_s", least->later_s);
@@ -148,8 +150,9 @@ static void explain_delay(const struct strview names[],
     if (delays->critical_path_s > job->deadline_s) {
         struct finding *alone =
             finding_add(to, "critical_path_too_long",
-                        "%.*s takes at least %.4g s on any number of cores, and may take %.4g s.",
-                        (int)name.n, name.at, delays->critical_path_s, job->deadline_s);
+                        "%.*s takes at least %s on any number of cores, and may take %s.",
+                        (int)name.n, name.at, quantity_duration(delays->critical_path_s).text,
+                        quantity_duration(job->deadline_s).text);
         add_evidence(alone, name, to->arena);
         finding_number(alone, "critical_path_s", delays->critical_path_s);
         finding_number(alone, "deadline_s", job->deadline_s);
@@ -164,21 +167,23 @@ static void explain_delay(const struct strview names[],
     struct finding *finding;
     if (most->job == j)
         finding = finding_add(to, "delayed",
-                              "%.*s has tasks waiting for %.4g s; meanwhile %.3g %% of the core "
+                              "%.*s has tasks waiting for %s; meanwhile %s of the core "
                               "time is its own.",
-                              (int)name.n, name.at, delays->waiting_s, 100 * own);
+                              (int)name.n, name.at, quantity_duration(delays->waiting_s).text,
+                              quantity_share(own).text);
     else if (delays->n == 1)
         finding = finding_add(to, "delayed",
-                              "%.*s has tasks waiting for %.4g s; meanwhile all the core time is "
+                              "%.*s has tasks waiting for %s; meanwhile all the core time is "
                               "that of %.*s.",
-                              (int)name.n, name.at, delays->waiting_s, (int)by.n, by.at);
+                              (int)name.n, name.at, quantity_duration(delays->waiting_s).text,
+                              (int)by.n, by.at);
     else
         finding =
             finding_add(to, "delayed",
-                        "%.*s has tasks waiting for %.4g s; meanwhile %.*s has %.3g %% of the "
-                        "core time, more than any other job, and %.3g %% is its own.",
-                        (int)name.n, name.at, delays->waiting_s, (int)by.n, by.at,
-                        100 * most->share, 100 * own);
+                        "%.*s has tasks waiting for %s; meanwhile %.*s has %s of the "
+                        "core time, more than any other job, and %s is its own.",
+                        (int)name.n, name.at, quantity_duration(delays->waiting_s).text, (int)by.n,
+                        by.at, quantity_share(most->share).text, quantity_share(own).text);
     add_evidence(finding, name, to->arena);
     finding_number(finding, "waiting_s", delays->waiting_s);
     finding_text(finding, "by", arena_printf(to->arena, "%.*s", (int)by.n, by.at));

@@ -3,8 +3,7 @@
 #include <math.h>
 
 #include "base/plural.h"
-
-static const double GIB = 1073741824.0;
+#include "base/quantity_text.h"
 
 static bool holds_memory(const struct edf_job *job)
 {
@@ -49,14 +48,16 @@ void launches_explain(const struct launches *launches,
     }
     struct finding *note =
         finding_add(reasons, "waited_for_memory",
-                    "%zu of %zu job%s %s for memory before %s launched; %s waits longest, %.4g s "
-                    "for %.4g of the "
-                    "cluster's %.4g GiB. At the start %zu of them %s at once.",
+                    "%zu of %zu job%s %s for memory before %s launched; %s waits longest, %s "
+                    "for %s of the "
+                    "cluster's %s. At the start %zu of them %s at once.",
                     launches->waited, launches->holding, PLURAL(launches->holding),
                     PLURAL_VERB(launches->waited, "waits", "wait"),
-                    PLURAL_VERB(launches->waited, "it is", "they are"), name, launches->longest_s,
-                    (double)launches->longest_bytes / GIB, (double)launches->memory_bytes / GIB,
-                    launches->fits_at_once, PLURAL_VERB(launches->fits_at_once, "fits", "fit"));
+                    PLURAL_VERB(launches->waited, "it is", "they are"), name,
+                    quantity_duration(launches->longest_s).text,
+                    quantity_bytes((double)launches->longest_bytes).text,
+                    quantity_bytes((double)launches->memory_bytes).text, launches->fits_at_once,
+                    PLURAL_VERB(launches->fits_at_once, "fits", "fit"));
     finding_text(note, "job", name);
     finding_number(note, "waited_s", launches->longest_s);
     finding_number(note, "job_memory_bytes", (double)launches->longest_bytes);

@@ -5,10 +5,10 @@
 #include <stdio.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "core/history/cached_data.h"
 
 static const double MIB = 1048576.0;
-static const double GIB = 1073741824.0;
 static const double LEAST_SPLIT_MIB = 16.0;
 static const double MOST_SPLITS_A_CORE = 4.0;
 
@@ -60,34 +60,42 @@ static struct finding *add_cut(const struct bottleneck *b,
     const char *code = bottleneck_kind_name(b->kind);
     switch (b->kind) {
     case BOTTLENECK_TOO_FEW_TASKS:
-        return finding_add(
-            made, code, "%s has %.0f task%s for %.0f task slot%s: idle slots cost up to %.3g s.",
-            place, e->tasks, PLURAL(e->tasks), e->cores, PLURAL(e->cores), b->lost_s);
+        return finding_add(made, code,
+                           "%s has %.0f task%s for %.0f task slot%s: idle slots cost up to %s.",
+                           place, e->tasks, PLURAL(e->tasks), e->cores, PLURAL(e->cores),
+                           quantity_duration(b->lost_s).text);
     case BOTTLENECK_SKEW:
         return finding_add(made, code,
-                           "%s waits up to %.3g s for its longest task, which takes %.3g s and "
-                           "reads %.3g MiB, where the median is %.3g s and the mean %.3g MiB.",
-                           place, b->lost_s, e->longest_s, e->longest_bytes / MIB, e->median_s,
-                           e->task_bytes / MIB);
+                           "%s waits up to %s for its longest task, which takes %s and "
+                           "reads %s, where the median is %s and the mean %s.",
+                           place, quantity_duration(b->lost_s).text,
+                           quantity_duration(e->longest_s).text,
+                           quantity_bytes(e->longest_bytes).text,
+                           quantity_duration(e->median_s).text, quantity_bytes(e->task_bytes).text);
     case BOTTLENECK_STRAGGLER:
         return finding_add(made, code,
-                           "%s waits up to %.3g s for its longest task, which takes %.3g s where "
-                           "the median is %.3g s, though it reads no more than others.",
-                           place, b->lost_s, e->longest_s, e->median_s);
+                           "%s waits up to %s for its longest task, which takes %s where "
+                           "the median is %s, though it reads no more than others.",
+                           place, quantity_duration(b->lost_s).text,
+                           quantity_duration(e->longest_s).text,
+                           quantity_duration(e->median_s).text);
     case BOTTLENECK_UNEVEN_TASKS:
         return finding_add(made, code,
-                           "%s waits up to %.3g s for its longest task, which takes %.3g s where "
-                           "the median is %.3g s.",
-                           place, b->lost_s, e->longest_s, e->median_s);
+                           "%s waits up to %s for its longest task, which takes %s where "
+                           "the median is %s.",
+                           place, quantity_duration(b->lost_s).text,
+                           quantity_duration(e->longest_s).text,
+                           quantity_duration(e->median_s).text);
     case BOTTLENECK_SMALL_PARTITIONS:
-        return finding_add(made, code,
-                           "%s has %.0f tasks of %.3g s: starting them costs up to %.3g s.", place,
-                           e->tasks, e->median_s, b->lost_s);
+        return finding_add(made, code, "%s has %.0f tasks of %s: starting them costs up to %s.",
+                           place, e->tasks, quantity_duration(e->median_s).text,
+                           quantity_duration(b->lost_s).text);
     default:
         return finding_add(made, code,
-                           "%s reads %.3g MiB in each task: cores that idle while the last of them "
-                           "run cost up to %.3g s.",
-                           place, e->task_bytes / MIB, b->lost_s);
+                           "%s reads %s in each task: cores that idle while the last of them "
+                           "run cost up to %s.",
+                           place, quantity_bytes(e->task_bytes).text,
+                           quantity_duration(b->lost_s).text);
     }
 }
 
@@ -104,17 +112,9 @@ describe_slots(const struct bottleneck *b, const struct task_slots *slots, char 
     if (isnan(b->idle.share))
         (void)snprintf(text, room, "%" PRId64 " CPUs", slots->task_cores);
     else
-        (void)snprintf(text, room, "%.3g of the executor's %" PRId64 " %.*s",
-                       slots->resource_per_task, slots->per_executor, (int)slots->resource.n,
-                       slots->resource.at);
-    return text;
-}
-
-/* "33 MiB", "1.5 GiB". */
-static const char *describe_bytes(double bytes, char text[], size_t room)
-{
-    bool large = bytes >= GIB;
-    (void)snprintf(text, room, "%.3g %s", bytes / (large ? GIB : MIB), large ? "GiB" : "MiB");
+        (void)snprintf(text, room, "%s of the executor's %" PRId64 " %.*s",
+                       quantity_number(slots->resource_per_task).text, slots->per_executor,
+                       (int)slots->resource.n, slots->resource.at);
     return text;
 }
 
@@ -124,27 +124,26 @@ static struct finding *add_spill(const struct bottleneck *b,
                                  struct findings *made)
 {
     const char *code = bottleneck_kind_name(b->kind);
-    char spilled[32], needed[32], memory[32], whole[32];
-    describe_bytes(e->spilled_bytes, spilled, sizeof spilled);
+    const struct quantity_text spilled = quantity_bytes(e->spilled_bytes);
     if (e->to_memory)
         return finding_add(made, code,
                            "%s spills %s from the memory of %s to other memory of its machine, "
-                           "%.3g %% of what it moves, which costs up to %.3g s.",
-                           place, spilled, e->plugin == NULL ? "a device" : e->plugin,
-                           100.0 * e->share, b->lost_s);
+                           "%s of what it moves, which costs up to %s.",
+                           place, spilled.text, e->plugin == NULL ? "a device" : e->plugin,
+                           quantity_share(e->share).text, quantity_duration(b->lost_s).text);
     if (isnan(e->needed_bytes))
         return finding_add(made, code,
-                           "%s spills %s to disk, %.3g %% of what it moves, which costs up to "
-                           "%.3g s.",
-                           place, spilled, 100.0 * e->share, b->lost_s);
+                           "%s spills %s to disk, %s of what it moves, which costs up to "
+                           "%s.",
+                           place, spilled.text, quantity_share(e->share).text,
+                           quantity_duration(b->lost_s).text);
     return finding_add(
         made, code,
-        "%s spills %s to disk, %.3g %% of what it moves, which costs up to %.3g s. A task collects "
+        "%s spills %s to disk, %s of what it moves, which costs up to %s. A task collects "
         "about %s, but has %s of memory: an executor has %s for %.0f task slot%s.",
-        place, spilled, 100.0 * e->share, b->lost_s,
-        describe_bytes(e->needed_bytes, needed, sizeof needed),
-        describe_bytes(e->memory_bytes, memory, sizeof memory),
-        describe_bytes(e->memory_bytes * e->executor_slots, whole, sizeof whole), e->executor_slots,
+        place, spilled.text, quantity_share(e->share).text, quantity_duration(b->lost_s).text,
+        quantity_bytes(e->needed_bytes).text, quantity_bytes(e->memory_bytes).text,
+        quantity_bytes(e->memory_bytes * e->executor_slots).text, e->executor_slots,
         PLURAL(e->executor_slots));
 }
 
@@ -155,24 +154,25 @@ static struct finding *add_cached(const struct bottleneck *b,
                                   struct findings *made)
 {
     const char *code = bottleneck_kind_name(b->kind);
-    char data[32], held[32], amount[128] = "";
+    char amount[200] = "";
     if (b->stage_id == RUN_UNKNOWN)
-        return finding_add(
-            made, code,
-            "%.0f cached block%s %s dropped from memory, to be read or computed again where used.",
-            e->blocks, PLURAL(e->blocks), PLURAL_VERB(e->blocks, "was", "were"));
+        return finding_add(made, code,
+                           "%.0f cached block%s %s dropped from memory: tasks that use them read "
+                           "or compute them again.",
+                           e->blocks, PLURAL(e->blocks), PLURAL_VERB(e->blocks, "was", "were"));
     if (!isnan(e->cached_bytes))
         (void)snprintf(amount, sizeof amount,
                        " The data take about %s, and %" PRId64 " executor%s hold%s at most %s.",
-                       describe_bytes(e->cached_bytes, data, sizeof data), e->executors,
-                       PLURAL(e->executors), PLURAL_VERB(e->executors, "s", ""),
-                       describe_bytes((double)e->executors * e->storage_bytes, held, sizeof held));
+                       quantity_bytes(e->cached_bytes).text, e->executors, PLURAL(e->executors),
+                       PLURAL_VERB(e->executors, "s", ""),
+                       quantity_bytes((double)e->executors * e->storage_bytes).text);
     return finding_add(made, code,
                        "%s reads data that stage %" PRId64
-                       " cached. %.3g %% of its %.0f task%s did not find their block in memory and "
-                       "took %.3g s longer each, which costs up to %.3g s.%s",
-                       place, e->cached_by, 100.0 * e->missed_share, e->tasks, PLURAL(e->tasks),
-                       e->extra_s, b->lost_s, amount);
+                       " cached. %s of its %.0f task%s did not find their block in memory and "
+                       "took %s longer each, which costs up to %s.%s",
+                       place, e->cached_by, quantity_share(e->missed_share).text, e->tasks,
+                       PLURAL(e->tasks), quantity_duration(e->extra_s).text,
+                       quantity_duration(b->lost_s).text, amount);
 }
 
 static struct finding *add_work(const struct bottleneck *b,
@@ -186,50 +186,47 @@ static struct finding *add_work(const struct bottleneck *b,
     case BOTTLENECK_SPILL:
         return add_spill(b, e, place, made);
     case BOTTLENECK_GARBAGE_COLLECTION:
-        return finding_add(
-            made, code, "%s spends %.3g percent of its time on collecting garbage, up to %.3g s.",
-            place, 100.0 * e->share, b->lost_s);
+        return finding_add(made, code, "%s spends %s of its time on collecting garbage, up to %s.",
+                           place, quantity_share(e->share).text, quantity_duration(b->lost_s).text);
     case BOTTLENECK_STORAGE_BOUND:
-        return finding_add(made, code,
-                           "Tasks of %s wait for storage %.3g percent of their time, up to %.3g s.",
-                           place, 100.0 * e->share, b->lost_s);
+        return finding_add(made, code, "Tasks of %s wait for storage %s of their time, up to %s.",
+                           place, quantity_share(e->share).text, quantity_duration(b->lost_s).text);
     case BOTTLENECK_SMALL_FILES:
         return finding_add(made, code,
-                           "%s reads its input in %.0f task%s of %.3g MiB and waits for storage "
-                           "%.3g percent of the time, up to %.3g s.",
-                           place, e->tasks, PLURAL(e->tasks), e->task_bytes / MIB, 100.0 * e->share,
-                           b->lost_s);
+                           "%s reads its input in %.0f task%s of %s and waits for storage "
+                           "%s of the time, up to %s.",
+                           place, e->tasks, PLURAL(e->tasks), quantity_bytes(e->task_bytes).text,
+                           quantity_share(e->share).text, quantity_duration(b->lost_s).text);
     case BOTTLENECK_IDLE_CORES:
         return finding_add(made, code,
                            "%s runs %.0f task%s at once on an executor of %.0f cores: each task "
-                           "takes %s. %.0f idle core%s of each executor cost up to %.3g s.",
+                           "takes %s. %.0f idle core%s of each executor cost up to %s.",
                            place, e->executor_slots, PLURAL(e->executor_slots), e->executor_cores,
                            describe_slots(b, &e->slots, text, sizeof text), (double)b->idle.cores,
-                           PLURAL(b->idle.cores), b->lost_s);
+                           PLURAL(b->idle.cores), quantity_duration(b->lost_s).text);
     case BOTTLENECK_DRIVER:
-        return finding_add(
-            made, code,
-            "For %.3g s, %.3g percent of the run, no stage ran after the first: only "
-            "the driver worked.",
-            b->lost_s, 100.0 * b->lost_share);
+        return finding_add(made, code,
+                           "For %s, %s of the run, no stage ran after the first: only "
+                           "the driver worked.",
+                           quantity_duration(b->lost_s).text, quantity_share(b->lost_share).text);
     case BOTTLENECK_STARTUP:
         if (!waits_for_executors(b, e))
-            return finding_add(
-                made, code,
-                "The first stage began after %.3g s, %.3g percent of the run, though "
-                "executors take %.3g s to start.",
-                b->lost_s, 100.0 * b->lost_share, e->startup_s);
-        return finding_add(made, code,
-                           "The first stage began after %.3g s, %.3g percent of the run.",
-                           b->lost_s, 100.0 * b->lost_share);
+            return finding_add(made, code,
+                               "The first stage began after %s, %s of the run, though "
+                               "executors take %s to start.",
+                               quantity_duration(b->lost_s).text,
+                               quantity_share(b->lost_share).text,
+                               quantity_duration(e->startup_s).text);
+        return finding_add(made, code, "The first stage began after %s, %s of the run.",
+                           quantity_duration(b->lost_s).text, quantity_share(b->lost_share).text);
     case BOTTLENECK_EXECUTORS_LOST:
         return finding_add(made, code,
                            "The platform took %.0f of %" PRId64
                            " executor%s away (spot interruption, "
                            "decommission or lost node): cores were missing and tasks ran again, "
-                           "which cost up to %.3g s, %.3g %% of the run.",
-                           e->executors_lost, e->executors, PLURAL(e->executors), b->lost_s,
-                           100.0 * b->lost_share);
+                           "which cost up to %s, %s of the run.",
+                           e->executors_lost, e->executors, PLURAL(e->executors),
+                           quantity_duration(b->lost_s).text, quantity_share(b->lost_share).text);
     default:
         return add_cached(b, e, place, made);
     }
@@ -394,17 +391,16 @@ static const char *cure_of_spill(const struct bottleneck_evidence *e, struct are
         return cures[BOTTLENECK_SPILL][0];
     return arena_printf(arena,
                         "More partitions cure this: in %.0f tasks instead of %.0f, the data of a "
-                        "task fit its memory. To divide them, %s. %.2g times as much memory a core "
+                        "task fit its memory. To divide them, %s. %s times as much memory a core "
                         "cures this, too; more executors alone do not.",
                         tasks_needed(e), e->tasks, divides[e->source],
-                        e->needed_bytes / e->memory_bytes);
+                        quantity_number(e->needed_bytes / e->memory_bytes).text);
 }
 
 /* The same. */
 static const char *cure_of_misses(const struct bottleneck_evidence *e, struct arena *arena)
 {
     double executors = executors_needed(e);
-    char each[32];
     if (isnan(executors))
         return cures[BOTTLENECK_CACHED_BLOCKS][0];
     return arena_printf(
@@ -414,7 +410,7 @@ static const char *cure_of_misses(const struct bottleneck_evidence *e, struct ar
         "less memory.",
         executors, PLURAL(executors), PLURAL_VERB(executors, "s", ""),
         PLURAL_VERB(e->executors, "does", "do"), e->executors, PLURAL(e->executors),
-        describe_bytes(e->cached_bytes / (double)e->executors, each, sizeof each));
+        quantity_bytes(e->cached_bytes / (double)e->executors).text);
 }
 
 /* In `arena`, or constant; NULL: no memory. */

@@ -89,7 +89,7 @@ struct diagnosis_slice {
     double fastest; /* of the counts that ran */
     struct diagnosis_point *points; /* ascending by executors, thinned to DIAGNOSIS_POINTS_MAX */
     size_t n_points;
-    char why_no_stages[192]; /* "" if of_stages */
+    char why_no_stages[320]; /* "" if of_stages */
 };
 
 /* --- the load of an executor --- */

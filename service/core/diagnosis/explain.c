@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 
 const char *diagnosis_trend_name(enum diagnosis_trend trend)
 {
@@ -28,17 +29,16 @@ static void describe_workload(const struct diagnosis_slice *slice, struct findin
 {
     struct finding *step;
     if (slice->workload == IPSO_FIXED_SIZE) {
-        step =
-            finding_add(steps, "workload",
-                        "all runs have problem size %.10g: a fixed-size workload, more executors "
-                        "share the same work",
-                        slice->problem_size);
+        step = finding_add(steps, "workload",
+                           "all runs have problem size %s: a fixed-size workload, more executors "
+                           "share the same work",
+                           quantity_number(slice->problem_size).text);
         finding_number(step, "problem_size", slice->problem_size);
     } else {
         step = finding_add(steps, "workload",
-                           "each executor gets %.4g task%s of the first stage in all runs: a "
+                           "each executor gets %s task%s of the first stage in all runs: a "
                            "fixed-time workload, which grows with the executors",
-                           slice->load, PLURAL(slice->load));
+                           quantity_number(slice->load).text, PLURAL(slice->load));
         finding_number(step, "load_per_executor", slice->load);
     }
 }
@@ -50,11 +50,12 @@ static void describe_measurements(const struct diagnosis_slice *slice, struct fi
     double ideal = last->executors / first->executors;
     struct finding *step =
         finding_add(steps, "measurements",
-                    "%zu run%s on %zu executor count%s; from %.10g to %.10g executors, %.3g times "
+                    "%zu run%s on %zu executor count%s; from %s to %s executors, %s times "
                     "as many, work "
-                    "is done %.3g times as fast",
+                    "is done %s times as fast",
                     slice->runs, PLURAL(slice->runs), slice->n_points, PLURAL(slice->n_points),
-                    first->executors, last->executors, ideal, last->relative_speedup);
+                    quantity_number(first->executors).text, quantity_number(last->executors).text,
+                    quantity_number(ideal).text, quantity_number(last->relative_speedup).text);
     finding_number(step, "runs", (double)slice->runs);
     finding_number(step, "executors_ratio", ideal);
     finding_number(step, "relative_speedup", last->relative_speedup);
@@ -66,19 +67,21 @@ static void describe_curve(const struct diagnosis_slice *slice, struct findings 
     struct finding *step;
     if (slice->of_stages) {
         step = finding_add(steps, "curve",
-                           "the busiest executor works %.3g n^%.3g s, and of the work on one "
-                           "executor %.3g %% can be shared",
-                           slice->ipso.parameters[IPSO_TASK_TIME].value,
-                           slice->ipso.parameters[IPSO_TASK_EXPONENT].value,
-                           100 * slice->ipso.parameters[IPSO_ETA].value);
+                           "the busiest executor works %s n^%s s, and of the work on one "
+                           "executor %s can be shared",
+                           quantity_number(slice->ipso.parameters[IPSO_TASK_TIME].value).text,
+                           quantity_number(slice->ipso.parameters[IPSO_TASK_EXPONENT].value).text,
+                           quantity_share(slice->ipso.parameters[IPSO_ETA].value).text);
         finding_number(step, "eta", slice->ipso.parameters[IPSO_ETA].value);
         finding_number(step, "task_exponent", slice->ipso.parameters[IPSO_TASK_EXPONENT].value);
         return;
     }
     step = finding_add(steps, "curve",
-                       "what a task costs in executor seconds grows as %.3g + %.3g n^%.3g; the "
+                       "what a task costs in executor seconds grows as %s + %s n^%s; the "
                        "speedup is n over that",
-                       slice->cost.offset, slice->cost.coefficient, slice->cost.exponent);
+                       quantity_number(slice->cost.offset).text,
+                       quantity_number(slice->cost.coefficient).text,
+                       quantity_number(slice->cost.exponent).text);
     finding_number(step, "cost_exponent", slice->cost.exponent);
 }
 
@@ -98,19 +101,18 @@ static void describe_trend(const struct diagnosis_slice *slice, struct findings 
                           "the speedup grows without bound, but slower than the executors do");
         break;
     case DIAGNOSIS_LEVELS_OFF:
-        step =
-            isnan(slice->bound)
-                ? finding_add(steps, "trend", "the speedup levels off: it has an upper bound")
-                : finding_add(steps, "trend",
-                              "the speedup levels off: it stays below %.3g however many executors",
-                              slice->bound);
+        step = isnan(slice->bound)
+                   ? finding_add(steps, "trend", "the speedup levels off: it has an upper bound")
+                   : finding_add(steps, "trend",
+                                 "the speedup levels off: it stays below %s however many executors",
+                                 quantity_number(slice->bound).text);
         finding_number(step, "speedup_bound", slice->bound);
         break;
     case DIAGNOSIS_PEAKS:
         step = finding_add(steps, "trend",
-                           "the speedup peaks at %.10g executor%s and falls; more than that does "
+                           "the speedup peaks at %s executor%s and falls; more than that does "
                            "harm",
-                           slice->peak, PLURAL(slice->peak));
+                           quantity_number(slice->peak).text, PLURAL(slice->peak));
         finding_number(step, "executors", slice->peak);
         break;
     }
@@ -132,20 +134,24 @@ static void describe_type(const struct diagnosis_slice *slice, struct findings *
                              : meaning[slice->trend]);
 }
 
-/* "delta 0.31 (0.28 to 0.34)" */
-static void write_exponent(const struct ipso_estimate *exponent, char out[64])
+enum { WORDS_OF_EXPONENT = 3 * QUANTITY_TEXT_MAX + 8 };
+
+/* "0.31 (0.28 to 0.34)" */
+static void write_exponent(const struct ipso_estimate *exponent, char out[WORDS_OF_EXPONENT])
 {
     if (isnan(exponent->interval[0]))
-        (void)snprintf(out, 64, "%.3g", exponent->value);
+        (void)snprintf(out, WORDS_OF_EXPONENT, "%s", quantity_number(exponent->value).text);
     else
-        (void)snprintf(out, 64, "%.3g (%.3g to %.3g)", exponent->value, exponent->interval[0],
-                       exponent->interval[1]);
+        (void)snprintf(out, WORDS_OF_EXPONENT, "%s (%s to %s)",
+                       quantity_number(exponent->value).text,
+                       quantity_number(exponent->interval[0]).text,
+                       quantity_number(exponent->interval[1]).text);
 }
 
 static void describe_exponents(const struct diagnosis_slice *slice, struct findings *steps)
 {
-    char delta[64];
-    char gamma[64];
+    char delta[WORDS_OF_EXPONENT];
+    char gamma[WORDS_OF_EXPONENT];
     struct finding *step;
     if (!slice->of_stages && slice->runs_with_stages < slice->runs) {
         (void)finding_add(
@@ -225,10 +231,11 @@ static void describe_step(const struct step *found, struct findings *causes)
         return;
     struct finding *step = finding_add(
         causes, "memory_overflow",
-        "between %.10g and %.10g executor%s serial work jumps by %.0f %% and then grows "
-        "by %.3g instead of %.3g an executor: what is merged no longer fits into memory",
-        found->last_before, found->first_after, PLURAL(found->first_after), found->jump_percent,
-        found->after.slope, found->before.slope);
+        "between %s and %s executor%s serial work jumps by %.0f %% and then grows "
+        "by %s instead of %s an executor: what is merged no longer fits into memory",
+        quantity_number(found->last_before).text, quantity_number(found->first_after).text,
+        PLURAL(found->first_after), found->jump_percent, quantity_number(found->after.slope).text,
+        quantity_number(found->before.slope).text);
     finding_number(step, "executors", found->at);
     finding_number(step, "jump_percent", found->jump_percent);
     finding_number(step, "slope_before_s", found->before.slope);
@@ -268,10 +275,11 @@ void diagnosis_explain_causes(const struct diagnosis_slice *slice, struct findin
     for (size_t i = 0; i < n; i++) {
         if (all[i].last < worth_telling)
             continue;
-        struct finding *cause = finding_add(
-            causes, all[i].code, "%.3g %% of the time on %.10g executor%s, %.3g %% on %.10g: %s",
-            100 * all[i].last, last->executors, PLURAL(last->executors), 100 * all[i].first,
-            first->executors, all[i].what);
+        struct finding *cause =
+            finding_add(causes, all[i].code, "%s of the time on %s executor%s, %s on %s: %s",
+                        quantity_share(all[i].last).text, quantity_number(last->executors).text,
+                        PLURAL(last->executors), quantity_share(all[i].first).text,
+                        quantity_number(first->executors).text, all[i].what);
         finding_number(cause, "share", all[i].last);
         finding_number(cause, "share_at_fewest", all[i].first);
         finding_number(cause, "executors", last->executors);
@@ -290,23 +298,23 @@ void diagnosis_explain_load(const struct diagnosis_best_load *best, struct findi
     const struct diagnosis_load *top = &best->loads[best->best];
     struct finding *finding =
         finding_add(findings, "best_load",
-                    "an executor does most with %.4g task%s of the first stage, of %zu load%s that "
+                    "an executor does most with %s task%s of the first stage, of %zu load%s that "
                     "%s run on the same executor counts",
-                    top->load, PLURAL(top->load), best->n, PLURAL(best->n),
+                    quantity_number(top->load).text, PLURAL(top->load), best->n, PLURAL(best->n),
                     PLURAL_VERB(best->n, "was", "were"));
     finding_number(finding, "load_per_executor", top->load);
     if (!best->limited) {
         (void)finding_add(findings, "no_limit",
                           best->best + 1 == best->n
-                              ? "it is the largest that was run: more may be better still"
-                              : "larger loads do about as well");
+                              ? "it is the largest load that was run: a larger one may be better"
+                              : "larger loads are about as good");
         return;
     }
     const struct diagnosis_load *beyond = &best->loads[best->limit];
     finding = finding_add(
         findings, best->spills ? "memory_limit" : "load_limit",
-        "with %.4g task%s an executor does only %.3g %% of that%s", beyond->load,
-        PLURAL(beyond->load), 100 * beyond->throughput,
+        "with %s task%s an executor does only %s of that%s", quantity_number(beyond->load).text,
+        PLURAL(beyond->load), quantity_share(beyond->throughput).text,
         best->spills ? ", and its runs spill to disk: the memory of an executor ends there"
         : isnan(beyond->spilled)
             ? "; whether they spilled to disk is not known, event logs would show it"

@@ -5,6 +5,7 @@
 #include "core/diagnosis/diagnosis_internal.h"
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "core/diagnosis/serial_stages.h"
 
 bool diagnosis_has_stages(const struct diagnosis_run *run)
@@ -63,8 +64,8 @@ static enum pv_code judge_stages(const struct series *series,
     if (all_serial) {
         (void)snprintf(slice->why_no_stages, sizeof slice->why_no_stages,
                        "no stage has more tasks on more executors, and each has fewer tasks than "
-                       "the cores of %.10g executor%s: all work is serial there",
-                       series->rows[series->n - 1].executors,
+                       "the cores of %s executor%s: all work is serial there",
+                       quantity_number(series->rows[series->n - 1].executors).text,
                        PLURAL(series->rows[series->n - 1].executors));
         return PV_OK;
     }
@@ -288,10 +289,11 @@ static enum pv_code check_type(const struct series *series,
     if (!is_contradicted(slice, counts, n))
         return PV_OK;
     (void)snprintf(slice->why_no_stages, sizeof slice->why_no_stages,
-                   "the laws of its stages give type %s, which the runs contradict: on %.10g "
-                   "executor%s the speedup is %.3g times that on %.10g",
-                   slice->type, counts[n - 1].executors, PLURAL(counts[n - 1].executors),
-                   counts[n - 1].rate, counts[0].executors);
+                   "the laws of its stages give type %s, which the runs contradict: on %s "
+                   "executor%s the speedup is %s times that on %s",
+                   slice->type, quantity_number(counts[n - 1].executors).text,
+                   PLURAL(counts[n - 1].executors), quantity_number(counts[n - 1].rate).text,
+                   quantity_number(counts[0].executors).text);
     slice->of_stages = false;
     slice->ipso.step.found = false;
     return PV_OK;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 
 static void explain_shares(const struct geo_problem *problem,
                            const struct geo_plan *plan,
@@ -63,9 +64,9 @@ static void explain_insurance(const struct geo_plan *plan, struct findings *find
     struct finding *finding = finding_add(
         findings, "copies_share_a_cluster",
         "%zu further %s to tasks that have all their copies in one cluster, whose loss none of "
-        "them survives; %s a task at most %.3g percent of its time.",
+        "them survives; %s a task at most %s of its time.",
         copies, PLURAL_VERB(copies, "copy goes", "copies go"),
-        PLURAL_VERB(copies, "it saves", "one saves"), 100 * most);
+        PLURAL_VERB(copies, "it saves", "one saves"), quantity_share(most).text);
     finding_count(finding, copies);
     finding_number(finding, "saved_percent_most", 100 * most);
 }

@@ -1,7 +1,7 @@
 #ifndef CORE_HISTORY_PROBLEM_SIZE_H
 #define CORE_HISTORY_PROBLEM_SIZE_H
 
-#include "base/size_text.h"
+#include "base/quantity_text.h"
 #include "core/history/run.h"
 
 /* By what an application measures the problem size of runs that are read from logs. */
@@ -25,7 +25,7 @@ struct size_measure {
  * greatest is a whole number that the store can hold. */
 #define PROBLEM_SIZE_MIN 1e-9
 #define PROBLEM_SIZE_MAX 1e12
-#define PROBLEM_SIZE_BLOCK_BYTES SIZE_BLOCK_BYTES /* 128 MiB, the block of HDFS */
+#define PROBLEM_SIZE_BLOCK_BYTES QUANTITY_BLOCK_BYTES /* 128 MiB, the block of HDFS */
 /* A job that reads fewer bytes is measured in tasks. */
 #define PROBLEM_SIZE_INPUT_LEAST 1048576.0
 

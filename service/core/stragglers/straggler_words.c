@@ -6,6 +6,7 @@
 
 #include "base/instant.h"
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "core/history/warned_runs.h"
 #include "core/stragglers/stragglers_internal.h"
 
@@ -14,7 +15,13 @@ static const double WORTH_SHARE = 0.02;
 static const double WORTH_S = 1;
 
 /* A sentence names so many nodes at most, a property so many. */
-enum { ADVICE_MAX = 4, LABEL_BYTES = 272, NAMED_MAX = 5, EXCLUDED_MAX = 100, RANGE_BYTES = 64 };
+enum {
+    ADVICE_MAX = 4,
+    LABEL_BYTES = 272,
+    NAMED_MAX = 5,
+    EXCLUDED_MAX = 100,
+    RANGE_BYTES = 2 * QUANTITY_TEXT_MAX + 8
+};
 
 static void put_label(const struct straggler_node *node, char out[LABEL_BYTES])
 {
@@ -39,12 +46,14 @@ static const char *slow_reason(const struct straggler_node *node, struct arena *
     return since == NULL
                ? NULL
                : arena_printf(arena,
-                              "Tasks on %s take %.3g times as long as those of the same stages on "
-                              "an ordinary other node (%.3g to %.3g times), which what they read "
+                              "Tasks on %s take %s times as long as those of the same stages on "
+                              "an ordinary other node (%s to %s times), which what they read "
                               "does not explain. By itself %zu of %zu run%s %s it%s.",
-                              label, node->speed.factor, node->speed.low, node->speed.high,
-                              node->slow_runs, node->runs, PLURAL(node->runs),
-                              PLURAL_VERB(node->slow_runs, "shows", "show"), since);
+                              label, quantity_number(node->speed.factor).text,
+                              quantity_number(node->speed.low).text,
+                              quantity_number(node->speed.high).text, node->slow_runs, node->runs,
+                              PLURAL(node->runs), PLURAL_VERB(node->slow_runs, "shows", "show"),
+                              since);
 }
 
 static const char *node_reason(const struct straggler_node *node, struct arena *arena)
@@ -55,9 +64,10 @@ static const char *node_reason(const struct straggler_node *node, struct arena *
         return slow_reason(node, arena);
     case STRAGGLER_NORMAL:
         return arena_printf(arena,
-                            "Its tasks take %.3g times as long as those of the same stages on an "
-                            "ordinary other node (%.3g to %.3g times).",
-                            speed->factor, speed->low, speed->high);
+                            "Its tasks take %s times as long as those of the same stages on an "
+                            "ordinary other node (%s to %s times).",
+                            quantity_number(speed->factor).text, quantity_number(speed->low).text,
+                            quantity_number(speed->high).text);
     case STRAGGLER_TOO_FEW:
     case STRAGGLER_VERDICTS:
         break;
@@ -66,10 +76,10 @@ static const char *node_reason(const struct straggler_node *node, struct arena *
         return "No stage had tasks on it and on other nodes, and enough of them to see how they "
                "vary.";
     return arena_printf(arena,
-                        "With %zu task%s in %zu stage%s it takes %.3g to %.3g times as long as an "
+                        "With %zu task%s in %zu stage%s it takes %s to %s times as long as an "
                         "ordinary other node: too wide a range for a verdict.",
                         speed->tasks, PLURAL(speed->tasks), speed->studies, PLURAL(speed->studies),
-                        speed->low, speed->high);
+                        quantity_number(speed->low).text, quantity_number(speed->high).text);
 }
 
 /* --- advice --- */
@@ -162,12 +172,10 @@ static bool advise_nodes(const struct search *search, struct findings *made)
 /* "2 to 5", or "2" where both read the same. */
 static void put_range(double a, double b, char out[RANGE_BYTES])
 {
-    char low[24];
-    char high[24];
-    (void)snprintf(low, sizeof low, "%.3g", fmin(a, b));
-    (void)snprintf(high, sizeof high, "%.3g", fmax(a, b));
-    bool same = strcmp(low, high) == 0;
-    (void)snprintf(out, RANGE_BYTES, "%s%s%s", low, same ? "" : " to ", same ? "" : high);
+    const struct quantity_text low = quantity_number(fmin(a, b));
+    const struct quantity_text high = quantity_number(fmax(a, b));
+    bool same = strcmp(low.text, high.text) == 0;
+    (void)snprintf(out, RANGE_BYTES, "%s%s%s", low.text, same ? "" : " to ", same ? "" : high.text);
 }
 
 static bool is_on(const struct run *run)
@@ -199,9 +207,10 @@ static bool advise_copies(const struct search *search, struct findings *made)
         pays  ? "speculation_pays"
         : may ? "speculation_may_pay"
               : "speculation_does_not_pay",
-        "Copies of slow tasks by Spark's rule (quantile %g, multiplier %g) would have saved %s s "
-        "of the last run's %.4g s; copies made: %s.%s",
-        found->rule.quantile, found->rule.multiplier, saved, found->run->duration_s, copies,
+        "Copies of slow tasks by Spark's rule (quantile %s, multiplier %s) would have saved %s s "
+        "of the last run's %s; copies made: %s.%s",
+        quantity_number(found->rule.quantile).text, quantity_number(found->rule.multiplier).text,
+        saved, quantity_duration(found->run->duration_s).text, copies,
         may ? " How much depends on whether its tasks were slow by chance, which the log does not "
               "say."
             : "");
@@ -231,9 +240,9 @@ static bool advise_skew(const struct search *search, struct findings *made)
         return true;
     struct finding *finding = finding_add(
         made, "skew",
-        "%.3g of the %.3g s that slow tasks of the last run took longer are explained by what they "
+        "%s of the %s that slow tasks of the last run took longer are explained by what they "
         "read: divide the data more evenly; copies do not help there.",
-        read, extra);
+        quantity_duration(read).text, quantity_duration(extra).text);
     if (finding == NULL)
         return false;
     finding_number(finding, "read_s", read);
@@ -275,9 +284,9 @@ static bool advise_sharing(const struct search *search, struct findings *made)
         return true;
     struct finding *finding = finding_add(
         made, "concurrent_stages",
-        "Stages that ran at the same time would have ended %.3g s sooner with the cores divided in "
+        "Stages that ran at the same time would have ended %s sooner with the cores divided in "
         "another way: in the group that begins with stage %" PRId64 ", %s.",
-        saved, most->stage_ids[0], rule_words(most->best));
+        quantity_duration(saved).text, most->stage_ids[0], rule_words(most->best));
     if (finding == NULL)
         return false;
     finding_number(finding, "saved_s", saved);
@@ -364,8 +373,8 @@ static void warn_last_run(const struct search *search, const struct gaps *gaps)
                       gaps->stages_without);
     if (last->n_nodes == 1)
         (void)finding_add(warnings, "single_node",
-                          "The last run had one node: there is none to compare it with, and none "
-                          "for copies of tasks.");
+                          "The last run had one node: no other node can be compared with it or "
+                          "take copies of tasks.");
     if (gaps->cores_unknown > 0)
         finding_count(finding_add(warnings, "node_cores_unknown",
                                   "Of %zu node%s of the last run it is not known how many cores "
@@ -382,8 +391,8 @@ static void warn_last_run(const struct search *search, const struct gaps *gaps)
                       gaps->tasks);
     if (is_on(last) || last->tasks_speculative > 0)
         (void)finding_add(warnings, "speculation_was_on",
-                          "The last run had copies of slow tasks already: what is shown would come "
-                          "on top.");
+                          "The last run had copies of slow tasks already: the saving shown is in "
+                          "addition to theirs.");
 }
 
 /* Stages that shared the cores with others, or waited for executors, are not what was replayed. */
@@ -397,10 +406,10 @@ static void warn_replay(const struct search *search)
         return;
     struct finding *finding = finding_add(
         &found->warnings, "replay_far_off",
-        "Stages of the last run took %.4g s together, their replays without copies %.4g s: they "
+        "Stages of the last run took %s together, their replays without copies %s: they "
         "ran "
         "beside others or waited for something but tasks, so what copies would save is uncertain.",
-        measured, replayed);
+        quantity_duration(measured).text, quantity_duration(replayed).text);
     finding_number(finding, "measured_s", measured);
     finding_number(finding, "replayed_s", replayed);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 
 static const uint64_t TAIL_JOBS_LEAST = 100;
 
@@ -115,9 +116,9 @@ warn_of_long_tasks(const struct workload_statistics *s, double span_s, struct fi
     count = fmax(count, 1); /* a bucket's mean may be below where its largest is above */
     struct finding *finding = finding_add(
         warnings, "tasks_longer_than_trace",
-        "%.0f task%s last longer than the %g s from the first arrival to the last; the longest "
-        "takes %g s",
-        count, PLURAL(count), span_s, longest_s);
+        "%.0f task%s last longer than the %s from the first arrival to the last; the longest "
+        "takes %s",
+        count, PLURAL(count), quantity_duration(span_s).text, quantity_duration(longest_s).text);
     finding_number(finding, "count", count);
     finding_number(finding, "longest_s", longest_s);
     finding_number(finding, "trace_s", span_s);

@@ -80,7 +80,7 @@ enum pv_code workload_chunk_open(struct strview bytes,
     memset(reader, 0, sizeof *reader);
     reader->first = true;
     if (bytes.n < CHUNK_FIXED || bytes.n > WORKLOAD_CHUNK_MAX || memcmp(at, CHUNK_MAGIC, 3) != 0)
-        return pv_fail(err, PV_E_INVALID, "these bytes are no chunk of a workload");
+        return pv_fail(err, PV_E_INVALID, "these bytes are not a chunk of a workload");
     if (at[3] != CHUNK_VERSION)
         return pv_fail(err, PV_E_INVALID, "the chunk has version %u, known is %d", (unsigned)at[3],
                        (int)CHUNK_VERSION);

@@ -253,7 +253,7 @@ read_entries(struct workload_load *load, struct workload_chunk_reader *reader, s
     bool more;
     PV_TRY(workload_chunk_next(reader, &entry, &more, err));
     if (more && entry.continues && load->n_jobs == 0)
-        return pv_fail(err, PV_E_INVALID, "it goes on with a job, but is the first");
+        return pv_fail(err, PV_E_INVALID, "it continues a job, but is the first");
     while (more) {
         if (!entry.continues && !begin_job(load, &entry.job))
             return fail_chunk(err);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/fault_text.h"
 #include "store/history/ingestion.h"
 #include "store/name_hint.h"
 #include "store/sql/columns.h"
@@ -43,7 +44,7 @@ static const struct columns shown = {"shown", COLUMNS_OF(of_shown, A)};
 static enum pv_code
 no_application(struct store_tx *tx, struct arena *arena, const char *name, struct pv_error *err)
 {
-    return pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name%s",
+    return pv_fail(err, PV_E_NOT_FOUND, "there is no application %s%s", fault_quote(name).text,
                    store_name_hint(tx, arena, STORE_NAMES_APPLICATIONS, name));
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fault_text.h"
 #include "store/history/run_internal.h"
 
 /* --- one run --- */
@@ -35,7 +36,7 @@ static enum pv_code find_target(struct store_tx *tx,
     enum pv_code code = lock_and_find(tx, arena, text, target, &why);
     if (code == PV_E_NOT_FOUND)
         return pv_fault(err, PV_PLACE_POINTER, "/application", "not_found",
-                        "there is no application of that name");
+                        "there is no application %s", fault_quote(text).text);
     return code == PV_OK ? PV_OK : pv_fail(err, code, "%s", why.detail);
 }
 

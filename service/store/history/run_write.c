@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/fault_text.h"
 #include "core/history/log_damage.h"
 #include "core/history/run_reach.h"
 #include "store/clusters/admission.h"
@@ -533,7 +534,7 @@ static enum pv_code find_application_id(struct store_tx *tx,
     result_auto_t *result = NULL;
     PV_TRY(tx_query(tx, &sql, &result, err));
     if (row_count(result) == 0)
-        return pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name");
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no application %s", fault_quote(name).text);
     struct row row = row_at(result, 0, NULL);
     row_uuid(&row, application_id);
     return PV_OK;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/fault_text.h"
 #include "core/scaling/history/law_errors.h"
 #include "core/scaling/laws/idle_share.h"
 #include "store/history/run.h"
@@ -244,7 +245,7 @@ enum pv_code store_application_model_find(struct store_tx *tx,
     sql_text(&sql, strview_of(name));
     PV_TRY(tx_query(tx, &sql, &result, err));
     if (row_count(result) == 0)
-        return pv_fail(err, PV_E_NOT_FOUND, "there is no application of that name");
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no application %s", fault_quote(name).text);
     *model = (struct application_model){.fitted = 0};
     return columns_read_row(result, 0, arena, &model_columns, model, err);
 }

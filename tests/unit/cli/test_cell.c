@@ -7,24 +7,6 @@
 
 TestSuite(cli_cell, .timeout = 10);
 
-static const char *seconds(double value)
-{
-    static char text[64];
-    cell_seconds(value, text, sizeof text);
-    return text;
-}
-
-Test(cli_cell, durations_read_well)
-{
-    cr_assert_str_eq(seconds(0), "0 s");
-    cr_assert_str_eq(seconds(0.25), "0.25 s");
-    cr_assert_str_eq(seconds(75.459), "75.5 s");
-    cr_assert_str_eq(seconds(125), "2 min 05 s");
-    cr_assert_str_eq(seconds(3599.6), "1 h 00 min");
-    cr_assert_str_eq(seconds(3720), "1 h 02 min");
-    cr_assert_str_eq(seconds(183600), "2 d 3 h");
-}
-
 Test(cli_cell, bytes_may_be_fewer)
 {
     char text[CELL_TEXT_MAX];
@@ -61,8 +43,8 @@ Test(cli_cell, nothing_uncertain_reads_as_certain)
 {
     char text[CELL_TEXT_MAX];
     json_t *value = json_real(0.9999);
-    cell_for_people(value, CELL_SHARE, text);
-    cr_assert_str_eq(text, "> 99.9 %");
+    cell_for_people(value, CELL_PROBABILITY, text);
+    cr_assert_str_eq(text, "more than 99.9 %");
     json_real_set(value, 0.974);
     cell_for_people(value, CELL_SHARE, text);
     cr_assert_str_eq(text, "97.4 %");

@@ -35,7 +35,7 @@ Test(codec_experiments, no_sentence_has_a_number_that_is_none)
         .at = {64, 16}, .reason = EXPERIMENTS_WIDENS, .repeat = 1, .uncertainty_percent = 9.2};
     struct experiment unknown = known;
     unknown.uncertainty_percent = (double)NAN;
-    cr_expect(contains(encode(&known, (double)NAN, &arena), "uncertain by 9.2 percent"));
+    cr_expect(contains(encode(&known, (double)NAN, &arena), "uncertain by 9.2 %"));
     cr_expect(contains(encode(&unknown, (double)NAN, &arena), "Beyond what was measured."));
     cr_expect_not(contains(encode(&unknown, (double)NAN, &arena), "nan"));
     arena_fini(&arena);

@@ -55,7 +55,7 @@ Test(problem, writes_all_members)
     cr_assert_str_eq(
         response.body,
         "{\"type\":\"/problems/invalid\",\"title\":\"the request is well-formed but not valid\","
-        "\"status\":422,\"detail\":\"2 faults: /jobs/0/name: must be there; If-Match: no tag\","
+        "\"status\":422,\"detail\":\"2 faults: jobs[0].name must be there; If-Match: no tag\","
         "\"instance\":\"/v1/x\",\"request_id\":\"r-1\",\"errors\":[{\"pointer\":\"/jobs/0/"
         "name\",\"detail\":\"must be "
         "there\",\"code\":\"required\"},{\"header\":\"If-Match\",\"detail\":\"no "

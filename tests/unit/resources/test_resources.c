@@ -80,8 +80,7 @@ Test(resources, one_alone_comes_to_three_quarters_and_is_told_that_all_is_held, 
     cr_assert(resources_open(&resources, RESOURCE_MEMORY, "a", &account));
     cr_assert_eq(take_all(&account), 75u);
     cr_assert_eq(resources_refuse(&account, RESOURCE_MEMORY, &err), PV_E_UNAVAILABLE);
-    cr_assert_str_eq(err.detail, "as much of the memory is held as may be held just now"
-                                 " (memory_bytes_max = 100)");
+    cr_assert_str_eq(err.detail, "the memory is used up for the moment (memory_bytes_max = 100)");
     cr_assert_eq(err.retry_after_s, 1u);
 }
 

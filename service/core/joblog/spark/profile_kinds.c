@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "core/joblog/spark/profile.h"
 #include "core/joblog/spark/state.h"
 
@@ -173,10 +174,11 @@ static void warn_of_attempts(const struct sparklog *log, struct run *run)
         finding_count(finding_add(&run->warnings, "attempts_lost",
                                   "%" PRId64
                                   " attempt%s of tasks failed, %s killed, or lost against "
-                                  "a copy: %.3g s, %.2g %% of the time of all attempts",
+                                  "a copy: %s, %s of the time of all attempts",
                                   run->tasks_failed, PLURAL(run->tasks_failed),
                                   PLURAL_VERB(run->tasks_failed, "was", "were"),
-                                  run->failed_task_time_s, 100.0 * share),
+                                  quantity_duration(run->failed_task_time_s).text,
+                                  quantity_share(share).text),
                       (size_t)run->tasks_failed);
 }
 

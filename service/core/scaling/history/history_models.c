@@ -1,8 +1,10 @@
 #include "core/scaling/history/history_models.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "core/scaling/history/law_errors.h"
 
 /* ", failed 1, without executors 2": of what there is. */
@@ -30,7 +32,23 @@ static const struct model_candidate *first_unfitted(const struct model_selection
     return NULL;
 }
 
-/* One sentence: how many runs can be used, and what the kind that needs least lacks. */
+/* What runs on one executor count, and of one size, lack. NULL: there are others. */
+static const char *describe_single(const struct run_observations *seen, struct arena *arena)
+{
+    for (size_t i = 1; i < seen->n; i++)
+        if (seen->rows[i].executors != seen->rows[0].executors ||
+            seen->rows[i].problem_size != seen->rows[0].problem_size)
+            return NULL;
+    char runs[48];
+    (void)snprintf(runs, sizeof runs, "all %zu runs were", seen->n);
+    return arena_printf(arena, "a model needs runs on two executor counts; %s on %s",
+                        seen->n == 1   ? "the only run was"
+                        : seen->n == 2 ? "both runs were"
+                                       : runs,
+                        quantity_count(seen->rows[0].executors).text);
+}
+
+/* One sentence: what the kind that needs least lacks, and how many runs can be used. */
 static enum pv_code
 explain_refusal(struct arena *arena, struct history_models *models, struct pv_error *err)
 {
@@ -40,15 +58,17 @@ explain_refusal(struct arena *arena, struct history_models *models, struct pv_er
     const char *need = "every kind that fits needs more runs than it has parameters to be judged";
     if (seen->n == 0)
         need = "a model needs runs that succeeded with problem_size, executors and duration_s";
-    else if (none)
-        need = unfitted->detail;
+    else if (none) {
+        const char *single = describe_single(seen, arena);
+        need = single != NULL ? single : unfitted->detail;
+    }
     const char *skipped = list_skipped(seen, arena);
     models->refusal_code = none && unfitted->code == PV_E_SINGULAR ? PV_E_SINGULAR : PV_E_TOO_FEW;
     models->refusal =
         skipped == NULL
             ? NULL
-            : arena_printf(arena, "%zu of the application's %lld run%s can be used%s: %s", seen->n,
-                           (long long)seen->runs, PLURAL(seen->runs), skipped, need);
+            : arena_printf(arena, "%s (%zu of the application's %lld run%s can be used%s)", need,
+                           seen->n, (long long)seen->runs, PLURAL(seen->runs), skipped);
     return models->refusal == NULL ? pv_no_memory(err) : PV_OK;
 }
 

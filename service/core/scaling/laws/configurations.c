@@ -1,6 +1,7 @@
 #include "core/scaling/laws/configurations.h"
 #include "base/order.h"
 #include "base/plural.h"
+#include "base/quantity_text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -69,9 +70,9 @@ enum pv_code configurations_require(const struct model_data *data,
         return pv_fail(
             err, PV_E_SINGULAR,
             "%s needs %zu different executor count%s; in %zu observation%s there are %zu "
-            "(the first has %g): add runs on others",
+            "(the first has %s): add runs on others",
             kind->name, executors, PLURAL(executors), data->n, PLURAL(data->n), design->executors,
-            data->rows[0].executors);
+            quantity_number(data->rows[0].executors).text);
     return PV_OK;
 }
 

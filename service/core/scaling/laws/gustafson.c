@@ -13,6 +13,7 @@
  * whose T(n N0, 1)/T(n N0, n) is the law above. Linear in T1 (1 - eta) and T1 eta, both >= 0;
  * T1 = `sequential_s`. Speedups: eta alone, least squared relative error.
  */
+#include "base/quantity_text.h"
 #include "core/scaling/laws/kinds.h"
 
 #include <math.h>
@@ -102,11 +103,11 @@ static void gustafson_describe(const struct model *model, struct findings *findi
 {
     double eta = model->parameters[ETA].estimate;
     double alone_s = model->parameters[SEQUENTIAL].estimate;
-    struct finding *finding = finding_add(
-        findings, "speedup_per_executor",
-        "Where the problem grows along with the executors, each of them adds %.3g to the "
-        "speedup, without end.",
-        eta);
+    struct finding *finding =
+        finding_add(findings, "speedup_per_executor",
+                    "Where the problem grows along with the executors, each of them adds %s to the "
+                    "speedup, without end.",
+                    quantity_number(eta).text);
     double size;
     double m;
     finding_number(finding, "speedup_per_executor", eta);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/describe.h"
 #include "core/scaling/model/fit_types.h"
@@ -518,8 +519,8 @@ check_dense(const struct builder *b, const struct whole *whole, struct pv_error 
     return pv_fail(
         err, PV_E_TOO_FEW,
         "interpolation needs problem sizes that were run on two executor counts or more; "
-        "%.3g %% of the %zu observation%s are of such sizes, and half of them have to be",
-        100 * whole->held / whole->weight, b->data->n, PLURAL(b->data->n));
+        "%s of the %zu observation%s are of such sizes, and half of them have to be",
+        quantity_share(whole->held / whole->weight).text, b->data->n, PLURAL(b->data->n));
 }
 
 static void set_sizes(const struct builder *b, struct model_fit *fit)
@@ -542,9 +543,9 @@ static void set_sizes(const struct builder *b, struct model_fit *fit)
     if (span_with(t, 0).to == t->n_knots)
         (void)finding_add(
             &fit->warnings, "one_problem_size",
-            "there is a curve of problem size %g only: times of other sizes are read off at "
+            "there is a curve of problem size %s only: times of other sizes are read off at "
             "the same problem_size per executor",
-            t->knots[0].problem_size);
+            quantity_number(t->knots[0].problem_size).text);
 }
 
 static enum pv_code

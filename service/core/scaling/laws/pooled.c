@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "base/quantity_text.h"
 #include "core/scaling/laws/context_process.h"
 #include "core/scaling/laws/interpolation.h"
 #include "core/scaling/model/describe.h"
@@ -211,8 +212,8 @@ fit_pooled(const struct model_data *data, struct model_fit *fit, struct pv_error
     process_range(pool.process, pool.executors);
     if (pool.executors[0] == pool.executors[1])
         return pv_fail(err, PV_E_SINGULAR,
-                       "pooled needs 2 different executor counts; all runs have %g",
-                       pool.executors[0]);
+                       "pooled needs 2 different executor counts; all runs have %s",
+                       quantity_number(pool.executors[0]).text);
     PV_TRY(fit_law(data, &law, err));
     pool.law = law == NULL ? NULL : &law->model;
     PV_TRY(set_knots(&pool, &fit->model, err));

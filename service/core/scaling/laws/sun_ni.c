@@ -22,6 +22,7 @@
 #include <math.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "core/numerics/levenberg_marquardt.h"
 #include "core/scaling/laws/configurations.h"
 #include "core/scaling/model/describe.h"
@@ -177,9 +178,9 @@ static enum pv_code check_known(const struct model_data *data,
     bool shared = sums->curvature[GROWTH][GROWTH] > 0 && p[ETA] > 1e-9;
     if (!shared)
         return pv_fail(err, PV_E_SINGULAR,
-                       "by sun_ni nothing of the %zu observation%s runs in parallel (eta is %g): "
+                       "by sun_ni nothing of the %zu observation%s runs in parallel (eta is %s): "
                        "how the parallel work grows is unknown",
-                       data->n, PLURAL(data->n), p[ETA]);
+                       data->n, PLURAL(data->n), quantity_number(p[ETA]).text);
     if (!descent_inverse(d, sums, p, inverse, freed))
         return pv_fail(
             err, PV_E_SINGULAR,
@@ -256,10 +257,10 @@ fit_sun_ni(const struct model_data *data, struct model_fit *fit, struct pv_error
     if (design.sizes < 2)
         return pv_fail(
             err, PV_E_SINGULAR,
-            "sun_ni needs runs of different problem sizes: at one size (%g in all of the %zu "
+            "sun_ni needs runs of different problem sizes: at one size (%s in all of the %zu "
             "observation%s) nothing separates the growth of the work from eta; amdahl is the law "
             "there",
-            data->rows[0].problem_size, data->n, PLURAL(data->n));
+            quantity_number(data->rows[0].problem_size).text, data->n, PLURAL(data->n));
     double *logs = arena_array(data->scratch, data->n, sizeof *logs);
     if (logs == NULL)
         return pv_no_memory(err);
@@ -301,8 +302,8 @@ static void describe_growth(const struct model *model, struct findings *findings
                                                  : "faster than the problem";
     struct finding *finding =
         finding_add(findings, "work_growth",
-                    "The parallel work grows with the problem size to the power of %.2g: %s.",
-                    growth->estimate, like);
+                    "The parallel work grows with the problem size to the power of %s: %s.",
+                    quantity_number(growth->estimate).text, like);
     finding_number(finding, "growth", growth->estimate);
     finding_number(finding, "std_error", growth->std_error);
 }

@@ -1,5 +1,6 @@
 #include "core/scaling/laws/usba.h"
 #include "base/order.h"
+#include "base/quantity_text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -83,10 +84,9 @@ static void usba_judge(size_t which, double low, double high, size_t rows, struc
     double variance = fit->model.uncertainty.covariance[which][which];
     if (!(variance > 0)) {
         finding_count(
-            finding_add(
-                &fit->warnings, "poorly_determined",
-                "%s is not determined: the observations leave %.3g without a standard error", name,
-                estimate),
+            finding_add(&fit->warnings, "poorly_determined",
+                        "%s is not determined: the observations leave %s without a standard error",
+                        name, quantity_number(estimate).text),
             rows);
         return;
     }
@@ -95,8 +95,8 @@ static void usba_judge(size_t which, double low, double high, size_t rows, struc
     bool covers = estimate - reach <= low && estimate + reach >= high;
     if (covers || error > weak_share * estimate)
         finding_count(finding_add(&fit->warnings, "poorly_determined",
-                                  "%s is poorly determined: %.3g with a standard error of %.3g%s",
-                                  name, estimate, error,
+                                  "%s is poorly determined: %s with a standard error of %s%s", name,
+                                  quantity_number(estimate).text, quantity_number(error).text,
                                   covers ? ", so any value allowed is as good" : ""),
                       rows);
 }
@@ -129,9 +129,9 @@ void usba_describe_startup(const struct model *model, struct findings *findings)
                               "Starting takes as long on many executors as on one.");
     else
         finding = finding_add(findings, "growing_initialization",
-                              "Starting takes %.2g %% longer with each executor, up to %.3g of "
+                              "Starting takes %s longer with each executor, up to %s of "
                               "them.",
-                              100 * epsilon, theta);
+                              quantity_share(epsilon).text, quantity_number(theta).text);
     finding_number(finding, "epsilon", epsilon);
     finding_number(finding, "theta", theta);
     finding_number(finding, "initialization_s", model->parameters[USBA_INITIALIZATION].estimate);
@@ -497,7 +497,8 @@ fit_ratio(const struct configurations *design, struct model_fit *fit, struct pv_
         problem.k = FREE_MAX - 1;
         memset(fit->model.uncertainty.covariance, 0, sizeof fit->model.uncertainty.covariance);
         (void)finding_add(&fit->warnings, "gamma_dropped",
-                          "gamma is not significant (p > %g) and was left out", USBA_SIGNIFICANT);
+                          "gamma is not significant (p > %s) and was left out",
+                          quantity_number(USBA_SIGNIFICANT).text);
         PV_TRY(usba_solve(&problem, design, p, err));
         PV_TRY(set_estimates(&problem, p, fit, err));
         fit->model.parameters[USBA_GAMMA].dropped = true;
@@ -745,7 +746,8 @@ static enum pv_code choose_form(const struct parallel *part,
     drop_gamma(&fit->model);
     if (known)
         (void)finding_add(&fit->warnings, "gamma_dropped",
-                          "gamma is not significant (p > %g) and was left out", USBA_SIGNIFICANT);
+                          "gamma is not significant (p > %s) and was left out",
+                          quantity_number(USBA_SIGNIFICANT).text);
     else
         (void)finding_add(
             &fit->warnings, "gamma_dropped",
@@ -863,14 +865,13 @@ static void usba_describe(const struct model *model, struct findings *findings)
     const struct model_law law = model_law(model);
     double beta = law.p[USBA_BETA];
     struct finding *finding =
-        beta > 0
-            ? finding_add(findings, "executor_overhead",
-                          "Each executor adds %.2g %% of the time of a problem of size 1 to the "
-                          "parallel part: that is what ends the speedup.",
-                          100 * beta)
-            : finding_add(findings, "no_executor_overhead",
-                          "Executors add nothing to the parallel part: it falls with their "
-                          "logarithm as far as the law holds.");
+        beta > 0 ? finding_add(findings, "executor_overhead",
+                               "Each executor adds %s of the time of a problem of size 1 to the "
+                               "parallel part: that is what ends the speedup.",
+                               quantity_share(beta).text)
+                 : finding_add(findings, "no_executor_overhead",
+                               "Executors add nothing to the parallel part: it falls with their "
+                               "logarithm as far as the law holds.");
     finding_number(finding, "beta", beta);
     finding_number(finding, "p_value", model->parameters[USBA_BETA].p_value);
     usba_describe_startup(model, findings);

@@ -1,5 +1,6 @@
 /* The law of core/scaling/laws/worker_load.h as a kind of model, with an idle node or not as the odds
  * have it, and with a limit of the load where the runs show one. */
+#include "base/quantity_text.h"
 #include "core/scaling/laws/kinds.h"
 
 #include <math.h>
@@ -122,9 +123,9 @@ static void describe(const struct model *model, struct findings *findings)
     if (law.p[WORKER_OVERFLOW] > 0)
         finding_number(
             finding_add(findings, "memory_limit",
-                        "Beyond a problem_size of %.3g for each worker its memory overflows: "
+                        "Beyond a problem_size of %s for each worker its memory overflows: "
                         "further data take longer.",
-                        law.p[WORKER_LIMIT]),
+                        quantity_number(law.p[WORKER_LIMIT]).text),
             "load_limit", law.p[WORKER_LIMIT]);
     describe_doubling(model, findings);
 }

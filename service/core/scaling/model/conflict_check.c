@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 
 /* What was seen of the rows of one (N, m) and context. */
 struct seen {
@@ -89,8 +90,10 @@ void conflict_check(const struct model_data *data, struct model_fit *fit)
             finding_add(
                 &fit->warnings, "contradicting_observations",
                 "%zu observation%s contradict others of the same problem_size and executors: at "
-                "%g on %g, %.4g was seen as well as %.4g",
-                worst.concerned, PLURAL(worst.concerned), worst.row->problem_size,
-                worst.row->executors, worst.seen.least, worst.seen.most),
+                "%s on %s, %s was seen as well as %s",
+                worst.concerned, PLURAL(worst.concerned),
+                quantity_number(worst.row->problem_size).text,
+                quantity_number(worst.row->executors).text, quantity_number(worst.seen.least).text,
+                quantity_number(worst.seen.most).text),
             worst.concerned);
 }

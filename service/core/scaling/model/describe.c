@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "core/scaling/model/predict.h"
 
 void model_describe(const struct model *model, struct findings *findings)
@@ -37,9 +38,10 @@ void describe_limit(struct findings *findings, const char *what, double limit, d
     }
     struct finding *finding = finding_add(
         findings, "speedup_limit",
-        "However many executors, %s does not become more than %.3g times as fast; half of that is "
-        "there on %.3g executor%s.",
-        what, limit, fmax(1, half_at), PLURAL(fmax(1, half_at)));
+        "However many executors, %s does not become more than %s times as fast; half of that is "
+        "there on %s executor%s.",
+        what, quantity_number(limit).text, quantity_number(fmax(1, half_at)).text,
+        PLURAL(fmax(1, half_at)));
     finding_number(finding, "speedup_limit", limit);
     finding_number(finding, "half_at_executors", fmax(1, half_at));
 }
@@ -49,9 +51,9 @@ static void describe_below_zero(struct findings *findings, double size, double e
 {
     struct finding *finding =
         finding_add(findings, "below_zero",
-                    "At problem size %g the law gives no time above zero on %g executor%s: it "
+                    "At problem size %s the law gives no time above zero on %s executor%s: it "
                     "does not hold there.",
-                    size, executors, PLURAL(executors));
+                    quantity_number(size).text, quantity_number(executors).text, PLURAL(executors));
     finding_number(finding, "problem_size", size);
     finding_number(finding, "executors", executors);
 }
@@ -74,14 +76,16 @@ void describe_peak(const struct model *model, struct findings *findings)
     if (m >= most)
         finding =
             finding_add(findings, "no_peak",
-                        "At problem size %g every executor up to the %g that it can use makes "
+                        "At problem size %s every executor up to the %s that it can use makes "
                         "it faster%s.",
-                        size, most, most > most_seen ? ", though no run used as many" : "");
+                        quantity_number(size).text, quantity_number(most).text,
+                        most > most_seen ? ", though no run used as many" : "");
     else
         finding =
             finding_add(findings, "peak",
-                        "At problem size %g the best is %g executor%s%s; more make it slower.",
-                        size, m, PLURAL(m), m > most_seen ? ", more than any run used" : "");
+                        "At problem size %s the best is %s executor%s%s; more make it slower.",
+                        quantity_number(size).text, quantity_number(m).text, PLURAL(m),
+                        m > most_seen ? ", more than any run used" : "");
     finding_number(finding, "problem_size", size);
     finding_number(finding, "executors", m);
     finding_number(finding, "duration_s", there.duration_s);
@@ -99,12 +103,13 @@ void describe_doubling(const struct model *model, struct findings *findings)
     if (!(now_s > 0) || !(then_s > 0))
         return;
     double saved = 100 * (1 - then_s / now_s);
-    struct finding *finding = finding_add(
-        findings, "doubling",
-        saved >= 0 ? "At problem size %g, %g executors instead of %g save %.2g %% of the "
-                     "time, where halving it would be ideal."
-                   : "At problem size %g, %g executors instead of %g take %.2g %% longer.",
-        size, 2 * m, m, fabs(saved));
+    struct finding *finding =
+        finding_add(findings, "doubling",
+                    saved >= 0 ? "At problem size %s, %s executors instead of %s save %s of the "
+                                 "time, where halving it would be ideal."
+                               : "At problem size %s, %s executors instead of %s take %s longer.",
+                    quantity_number(size).text, quantity_count(2 * m).text, quantity_count(m).text,
+                    quantity_percent(fabs(saved)).text);
     finding_number(finding, "executors", m);
     finding_number(finding, "duration_s", now_s);
     finding_number(finding, "doubled_duration_s", then_s);
@@ -125,8 +130,9 @@ void describe_parts(struct findings *findings, const struct describe_part parts[
     struct finding *finding =
         finding_add(findings, "largest_part",
                     "On the most executors and the largest problem seen, %s is the largest part of "
-                    "the time: %.3g of %.3g s.",
-                    parts[largest].what, parts[largest].seconds, sum);
+                    "the time: %s of %s.",
+                    parts[largest].what, quantity_number(parts[largest].seconds).text,
+                    quantity_duration(sum).text);
     for (size_t i = 0; i < n; i++)
         finding_number(finding, parts[i].name, parts[i].seconds);
 }

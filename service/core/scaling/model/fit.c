@@ -5,6 +5,7 @@
 
 #include "base/order.h"
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "core/numerics/least_squares.h"
 #include "core/scaling/model/conflict_check.h"
 #include "core/scaling/model/grouped_cv.h"
@@ -112,8 +113,8 @@ static void compare_with_stages(const struct model_data *data, struct model_fit 
             finding_add(
                 &fit->warnings, "stage_times_differ",
                 "in %zu of %zu run%s looked at, the stages' durations add up to something more "
-                "than %g %% away from duration_s - initialization_s: gaps, or stages side by side",
-                differ, known, PLURAL(known), 100 * tolerance),
+                "than %s away from duration_s - initialization_s: gaps, or stages side by side",
+                differ, known, PLURAL(known), quantity_share(tolerance).text),
             differ);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "core/scaling/laws/kinds.h"
 #include "core/scaling/model/fit.h"
 #include "core/scaling/selection/cv_errors.h"
@@ -343,8 +344,8 @@ static void explain_single(struct model_selection *selection, const struct model
     if (rivals == 1) {
         code = "only_candidate";
         (void)snprintf(selection->message, sizeof selection->message,
-                       "Only %s can be judged by these runs; its %s is %.3g %%.",
-                       chosen->kind->name, error_word(selection), chosen->compared_mape_percent);
+                       "Only %s can be judged by these runs; its %s is %s.", chosen->kind->name,
+                       error_word(selection), quantity_percent(chosen->compared_mape_percent).text);
     } else if (chosen == least || !chosen->close) {
         code = chosen == least ? code : "parametric_preferred";
         (void)snprintf(
@@ -357,13 +358,14 @@ static void explain_single(struct model_selection *selection, const struct model
             selection->compared, PLURAL(selection->compared));
     } else {
         code = "simpler_within_noise";
-        (void)snprintf(
-            selection->message, sizeof selection->message,
-            "Kind %s (%zu parameter%s) has an %s of %.3g %%, %s (%zu) of %.3g %%: within "
-            "noise (%.2g) that is the same, so the simpler is taken.",
-            chosen->kind->name, chosen->parameters, PLURAL(chosen->parameters),
-            error_word(selection), chosen->compared_mape_percent, least->kind->name,
-            least->parameters, least->compared_mape_percent, chosen->noise_percent);
+        (void)snprintf(selection->message, sizeof selection->message,
+                       "Kind %s (%zu parameter%s) has an %s of %s, %s (%zu) of %s: within "
+                       "noise (%s) that is the same, so the simpler is taken.",
+                       chosen->kind->name, chosen->parameters, PLURAL(chosen->parameters),
+                       error_word(selection), quantity_percent(chosen->compared_mape_percent).text,
+                       least->kind->name, least->parameters,
+                       quantity_percent(least->compared_mape_percent).text,
+                       quantity_number(chosen->noise_percent).text);
     }
     (void)snprintf(selection->code, sizeof selection->code, "%s", code);
 }
@@ -374,9 +376,10 @@ static void explain(struct model_selection *selection, const struct model_candid
     if (selection->selected->kind->pools) {
         (void)snprintf(selection->code, sizeof selection->code, "pooled");
         (void)snprintf(selection->message, sizeof selection->message,
-                       "With what runs of other labels teach, the %s is %.3g %%, less than by the "
+                       "With what runs of other labels teach, the %s is %s, less than by the "
                        "own runs alone.",
-                       error_word(selection), selection->selected->compared_mape_percent);
+                       error_word(selection),
+                       quantity_percent(selection->selected->compared_mape_percent).text);
         return;
     }
     if (selection->selected->kind != &combined_kind || single == NULL) {
@@ -385,10 +388,12 @@ static void explain(struct model_selection *selection, const struct model_candid
     }
     (void)snprintf(selection->code, sizeof selection->code, "combination");
     (void)snprintf(selection->message, sizeof selection->message,
-                   "Several laws combined have an %s of %.3g %%. The best single kind, %s, has "
-                   "%.3g %%: not clearly less (t-test at %g %%).",
-                   error_word(selection), selection->selected->compared_mape_percent,
-                   single->kind->name, single->compared_mape_percent, 100 * chance);
+                   "Several laws combined have an %s of %s. The best single kind, %s, has "
+                   "%s: not clearly less (t-test at %s).",
+                   error_word(selection),
+                   quantity_percent(selection->selected->compared_mape_percent).text,
+                   single->kind->name, quantity_percent(single->compared_mape_percent).text,
+                   quantity_share(chance).text);
 }
 
 static void explain_none(struct model_selection *selection)

@@ -69,7 +69,7 @@ struct model_selection {
     /* Why: pooled, combination, least_error, simpler_within_noise, parametric_preferred,
      * only_candidate, no_error_comparable, none_fitted. */
     char code[32];
-    char message[256];
+    char message[400];
 };
 
 /* Word for a standing, as it stands on the wire. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "core/scheduling/comparison/policy_explain_internal.h"
 
 enum { NAME_SHOWN = 100 };
@@ -75,14 +76,16 @@ const char *policy_describe_choice(const struct policy_results *of, struct arena
     describe_policy(of, choice->best, &best);
     policy_add_objective(of, &what);
     if (choice->next == SIZE_MAX)
-        return arena_printf(arena, "Only %s was simulated; under it %s %.6g%s.", best.at, what.at,
-                            choice->value, unit);
+        return arena_printf(arena, "Only %s was simulated; under it %s %s%s.", best.at, what.at,
+                            quantity_digits(choice->value, 4).text, unit);
     describe_policy(of, choice->next, &next);
     if (choice->equal)
-        return arena_printf(arena, "Under %s and %s alike, %s %.6g%s; the first one is named.",
-                            best.at, next.at, what.at, choice->value, unit);
-    return arena_printf(arena, "Under %s %s %.6g%s, under %s, the next best, %.6g%s%s.", best.at,
-                        what.at, choice->value, unit, next.at, choice->other, unit,
+        return arena_printf(arena, "Under %s and %s alike, %s %s%s; the first one is named.",
+                            best.at, next.at, what.at, quantity_digits(choice->value, 4).text,
+                            unit);
+    return arena_printf(arena, "Under %s %s %s%s, under %s, the next best, %s%s%s.", best.at,
+                        what.at, quantity_digits(choice->value, 4).text, unit, next.at,
+                        quantity_digits(choice->other, 4).text, unit,
                         choice->clear ? ""
                                       : "; the paired difference is less than twice its standard "
                                         "error, so more repetitions may select another policy");
@@ -110,10 +113,10 @@ static void explain_gain(const struct policy_results *of, struct findings *reaso
     const char *name = policy_name_of(of, baseline, reasons);
     double value = mean_of(&of->values[baseline]);
     double change = 100 * (choice->value / value - 1);
-    struct finding *finding =
-        finding_add(reasons, "baseline_objective",
-                    "Under %s %s %.6g%s, under %s, the baseline, %.6g%s (%+.3g %%).", best.at,
-                    what.at, choice->value, unit_of(of), name, value, unit_of(of), change);
+    struct finding *finding = finding_add(
+        reasons, "baseline_objective", "Under %s %s %s%s, under %s, the baseline, %s%s (%s).",
+        best.at, what.at, quantity_digits(choice->value, 4).text, unit_of(of), name,
+        quantity_digits(value, 4).text, unit_of(of), quantity_change(change).text);
     finding_text(finding, "policy", name);
     finding_number(finding, "value", choice->value);
     finding_number(finding, "baseline_value", value);
@@ -166,11 +169,12 @@ static void add_change(const struct policy_figure *figure,
     const char *between = text->n == 0 ? "" : (*group != NULL && !goes_on ? "), " : ", ");
     *group = figure->of;
     if (figure->of == NULL)
-        policy_text_add(text, "%s%s (%+.3g %%)", between, figure->label, change);
+        policy_text_add(text, "%s%s (%s)", between, figure->label, quantity_change(change).text);
     else if (goes_on)
-        policy_text_add(text, "%s%s %+.3g %%", between, figure->label, change);
+        policy_text_add(text, "%s%s %s", between, figure->label, quantity_change(change).text);
     else
-        policy_text_add(text, "%s%s (%s %+.3g %%", between, figure->of, figure->label, change);
+        policy_text_add(text, "%s%s (%s %s", between, figure->of, figure->label,
+                        quantity_change(change).text);
 }
 
 /* The figures that change noticeably, the worse ones alone or all, and how many are worse. */
@@ -219,8 +223,8 @@ static void explain_trade_off(const struct policy_results *of, struct findings *
                           name, PLURAL_VERB(worse, "this is", "these are"), text.at)
             : finding_add(reasons, "nothing_worse",
                           "Compared with %s, the next best, nothing is worse by more than "
-                          "%.3g %%.",
-                          name, NOTICEABLE_PERCENT);
+                          "%s.",
+                          name, quantity_percent(NOTICEABLE_PERCENT).text);
     finding_text(finding, "policy", name);
     add_changes(of, next, true, finding);
 }
@@ -232,20 +236,22 @@ static void explain_baseline(const struct policy_results *of, struct findings *r
         return;
     const char *name = policy_name_of(of, of->baseline, reasons);
     if (of->baseline == of->choice->best) {
-        finding_text(finding_add(reasons, "is_baseline",
-                                 "It is the baseline: none of the others is better."),
-                     "policy", name);
+        finding_text(
+            finding_add(reasons, "is_baseline", "It is the baseline: no other policy is better."),
+            "policy", name);
         return;
     }
     size_t worse = list_changes(of, of->baseline, false, &text);
     bool similar = text.n == 0;
     if (similar)
-        policy_text_add(&text, "no figure differs by more than %.3g %%", NOTICEABLE_PERCENT);
+        policy_text_add(&text, "no figure differs by more than %s",
+                        quantity_percent(NOTICEABLE_PERCENT).text);
     else if (worse == 0)
-        policy_text_add(&text, "; nothing is worse by more than %.3g %%", NOTICEABLE_PERCENT);
+        policy_text_add(&text, "; nothing is worse by more than %s",
+                        quantity_percent(NOTICEABLE_PERCENT).text);
     else
-        policy_text_add(&text, "; %zu of them %s worse by more than %.3g %%", worse,
-                        PLURAL_VERB(worse, "is", "are"), NOTICEABLE_PERCENT);
+        policy_text_add(&text, "; %zu of them %s worse by more than %s", worse,
+                        PLURAL_VERB(worse, "is", "are"), quantity_percent(NOTICEABLE_PERCENT).text);
     struct finding *finding = finding_add(reasons,
                                           similar     ? "baseline_similar"
                                           : worse > 0 ? "baseline_trade_off"
@@ -264,11 +270,12 @@ static void explain_masters(const struct policy_results *of, struct findings *re
     if (masters->n == 0)
         return;
     struct finding *finding = finding_add(reasons, "masters_load",
-                                          "Messages of the busiest of its %zu master%s: %.3g a "
-                                          "second on average, at most %.6g in one "
+                                          "Messages of the busiest of its %zu master%s: %s a "
+                                          "second on average, at most %s in one "
                                           "second; with more groups each master has fewer.",
-                                          masters->n, PLURAL(masters->n), masters->messages_per_s,
-                                          masters->peak_messages_per_s);
+                                          masters->n, PLURAL(masters->n),
+                                          quantity_digits(masters->messages_per_s, 4).text,
+                                          quantity_digits(masters->peak_messages_per_s, 4).text);
     finding_number(finding, "masters", (double)masters->n);
     finding_number(finding, "messages_per_s", masters->messages_per_s);
     finding_number(finding, "peak_messages_per_s", masters->peak_messages_per_s);

@@ -54,8 +54,8 @@ struct policy_results {
     const struct policy_searched *searched; /* how the last policy was found; NULL: no search */
     size_t baseline;                        /* SIZE_MAX: none */
     double load;                            /* NAN: arrivals as given */
-    bool drawn_once;   /* it would be other figures in another repetition, and there is but one */
-    char defaults[96]; /* terms of the best that are as by default: "weight is 20"; "": none */
+    bool drawn_once;    /* it would be other figures in another repetition, and there is but one */
+    char defaults[160]; /* terms of the best that are as by default: "weight is 20"; "": none */
     struct policy_masters masters;
 };
 

@@ -7,7 +7,7 @@
 #include "core/scheduling/comparison/policy_search.h"
 
 /* How a policy was found by a search, for the explanation of a recommendation. */
-enum { SEARCHED_TERMS_MAX = 4, SEARCHED_TEXT_MAX = 160, SEARCHED_VALUE_MAX = 24 };
+enum { SEARCHED_TERMS_MAX = 4, SEARCHED_TEXT_MAX = 320, SEARCHED_VALUE_MAX = 48 };
 
 /* A term whose value is the largest or the smallest one that was tried. */
 struct policy_edge {

@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "core/scheduling/comparison/policy_explain_internal.h"
 
 /* Slowdowns of jobs that are as good as alone. */
@@ -19,9 +20,9 @@ static void warn_overload(const struct policy_results *of, struct findings *warn
     if (!(of->load >= 1))
         return;
     finding_number(finding_add(warnings, "overload",
-                               "At load %.6g waiting times grow until the last job has arrived: "
+                               "At load %s waiting times grow until the last job has arrived: "
                                "with more jobs another policy may be best.",
-                               of->load),
+                               quantity_digits(of->load, 4).text),
                    "load", of->load);
 }
 
@@ -35,8 +36,8 @@ static void warn_nothing_waits(const struct policy_results *of, struct findings 
     struct finding *finding =
         finding_add(warnings, "nothing_waits",
                     "Hardly any job waits: under every policy the slowdown of 99 %% of the jobs is "
-                    "at most %.6g. The choice matters at higher loads.",
-                    slowest);
+                    "at most %s. The choice matters at higher loads.",
+                    quantity_digits(slowest, 4).text);
     finding_number(finding, "slowdown_p99", slowest);
 }
 
@@ -114,17 +115,18 @@ static void warn_costs(const struct policy_results *of, struct findings *warning
         if (!(change > COSTLY_PERCENT))
             continue;
         changes[i] = change;
-        policy_text_add(&text, "%s%s is %.4g%s, under %s %.4g%s (%+.3g %%)", text.n > 0 ? "; " : "",
-                        cost->what, here, cost->unit, policy_name_of(of, other, warnings), there,
-                        cost->unit, change);
+        policy_text_add(&text, "%s%s is %s%s, under %s %s%s (%s)", text.n > 0 ? "; " : "",
+                        cost->what, quantity_digits(here, 4).text, cost->unit,
+                        policy_name_of(of, other, warnings), quantity_digits(there, 4).text,
+                        cost->unit, quantity_change(change).text);
     }
     if (text.n == 0)
         return;
     struct finding *finding =
         finding_add(warnings, "worse_for_others",
-                    "It costs other jobs more than %.3g %%: %s. If they matter as well, another "
+                    "It costs other jobs more than %s: %s. If they matter as well, another "
                     "policy, other terms or another `objective` may suit better.",
-                    COSTLY_PERCENT, text.at);
+                    quantity_percent(COSTLY_PERCENT).text, text.at);
     for (size_t i = 0; i < of->n_costs; i++)
         if (changes[i] > 0)
             finding_number(finding, of->costs[i].evidence, changes[i]);
@@ -139,11 +141,12 @@ static void warn_cut_short(const struct policy_results *of, struct findings *war
     if (!(searched->error_chance < 1))
         policy_text_add(&text, "nothing bounds the chance that another candidate is better");
     else
-        policy_text_add(&text, "the chance that another candidate is better is at most %.2g",
-                        searched->error_chance);
+        policy_text_add(&text, "the chance that another candidate is better is at most %s",
+                        quantity_digits(searched->error_chance, 4).text);
     if (isfinite(searched->loss))
-        policy_text_add(&text, ", and by no more than %.3g %%, with a chance of error of %.2g",
-                        100 * searched->loss, searched->asked_chance);
+        policy_text_add(&text, ", and by no more than %s, with a chance of error of %s",
+                        quantity_share(searched->loss).text,
+                        quantity_digits(searched->asked_chance, 4).text);
     struct finding *finding =
         finding_add(warnings, "search_cut_short",
                     "The search ended before it was as sure as asked for: %s. A larger "
@@ -189,10 +192,10 @@ static void warn_reserved(const struct policy_results *of, struct findings *warn
         return;
     struct finding *finding = finding_add(
         warnings, "reserved_idle",
-        "%zu worker%s %s reserved for short jobs and %s %.3g %% of the time: %s.",
-        masters->reserved, PLURAL(masters->reserved), PLURAL_VERB(masters->reserved, "is", "are"),
-        PLURAL_VERB(masters->reserved, "works", "work"), 100 * masters->reserved_utilization,
-        reserve_less(masters));
+        "%zu worker%s %s reserved for short jobs and %s %s of the time: %s.", masters->reserved,
+        PLURAL(masters->reserved), PLURAL_VERB(masters->reserved, "is", "are"),
+        PLURAL_VERB(masters->reserved, "works", "work"),
+        quantity_share(masters->reserved_utilization).text, reserve_less(masters));
     finding_number(finding, "reserved_workers", (double)masters->reserved);
     finding_number(finding, "reserved_utilization", masters->reserved_utilization);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/plural.h"
+#include "base/quantity_text.h"
 
 void fresh_census_add(struct fresh_census *census, const struct fresh_job *job, double now_s)
 {
@@ -52,8 +53,9 @@ void fresh_census_warn(const struct fresh_census *census,
     if (census->consumption > (double)slots->total_slots * (1 + 1e-9)) {
         struct finding *finding = finding_add(
             warnings, "more_time_than_slots",
-            "The consumption of a job since it started is %.6g: more than the %zu slot%s.",
-            census->consumption, slots->total_slots, PLURAL(slots->total_slots));
+            "The consumption of a job since it started is %s: more than the %zu slot%s.",
+            quantity_digits(census->consumption, 4).text, slots->total_slots,
+            PLURAL(slots->total_slots));
         finding_number(finding, "consumption", census->consumption);
         finding_number(finding, "slots", (double)slots->total_slots);
     }

@@ -1,5 +1,6 @@
 /* The decisions on speculation at the end of each epoch: what they are based on, and what follows. */
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "core/scheduling/slots/slots_engine_internal.h"
 #include "core/scheduling/speculation/late.h"
 
@@ -234,8 +235,8 @@ static enum pv_code end_epoch(struct slots_engine *engine, struct pv_error *err)
         copies->epoch = floor(now_s / epoch_s);
     if (!(copies->epoch < EPOCHS_MAX))
         return pv_fault(err, PV_PLACE_POINTER, "/policies", "out_of_range",
-                        "epoch_s of %.3g s is too short to be counted after %.3g s", epoch_s,
-                        now_s);
+                        "epoch_s of %s s is too short to be counted after %s s",
+                        quantity_digits(epoch_s, 3).text, quantity_digits(now_s, 3).text);
     while (copies->epoch * epoch_s < now_s)
         copies->epoch++;
     if (copies->epoch * epoch_s > now_s)
@@ -254,9 +255,9 @@ enum pv_code slots_copies_epoch(struct slots_engine *engine, struct pv_error *er
     copies->reported = copies->looked;
     if (most > 0 && copies->looked > (double)most)
         return pv_fault(err, PV_PLACE_POINTER, "/policies", "out_of_range",
-                        "decisions on copies, with an epoch_s of %.3g, look at nodes and tasks "
+                        "decisions on copies, with an epoch_s of %s, look at nodes and tasks "
                         "more than %zu time%s in a simulation (its share of "
                         "simulation_speculation_looks_max)",
-                        copies->terms->epoch_s, most, PLURAL(most));
+                        quantity_digits(copies->terms->epoch_s, 3).text, most, PLURAL(most));
     return PV_OK;
 }

@@ -1,4 +1,5 @@
 #include "core/scheduling/slots/slots_explain.h"
+#include "base/quantity_text.h"
 #include "core/scheduling/slots/fresh.h"
 #include "core/scheduling/slots/omo.h"
 
@@ -54,11 +55,13 @@ static void describe_defaults(const struct slots_terms *terms, char *text, size_
 {
     if (terms->policy == &slots_policy_fresh && terms->tau1 == FRESH_TAU1 &&
         terms->tau2 == FRESH_TAU2)
-        (void)snprintf(text, room, "tau1 is %.6g and tau2 %.6g", FRESH_TAU1, FRESH_TAU2);
+        (void)snprintf(text, room, "tau1 is %s and tau2 %s", quantity_digits(FRESH_TAU1, 4).text,
+                       quantity_digits(FRESH_TAU2, 4).text);
     if (terms->policy == &slots_policy_omo && terms->ema_weight == OMO_EMA_WEIGHT &&
         terms->window_s == OMO_WINDOW_S)
-        (void)snprintf(text, room, "ema_weight is %.6g and window_s %.6g", OMO_EMA_WEIGHT,
-                       OMO_WINDOW_S);
+        (void)snprintf(text, room, "ema_weight is %s and window_s %s",
+                       quantity_digits(OMO_EMA_WEIGHT, 4).text,
+                       quantity_digits(OMO_WINDOW_S, 4).text);
 }
 
 /* false: out of memory. */

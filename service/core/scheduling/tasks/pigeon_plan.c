@@ -11,6 +11,7 @@
 
 #include "base/order.h"
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "base/rounding.h"
 
 static double erlang_b(int64_t n, double load)
@@ -129,9 +130,10 @@ void pigeon_plan_warn(const struct pigeon_terms *terms,
     if (!meets) {
         warning =
             finding_add(warnings, "target_not_met",
-                        "No group size reaches the probability %.4g that a job starts "
-                        "without waiting; groups of %lld come closest, with %.4g.",
-                        terms->target_probability, (long long)recommended->group_size, probability);
+                        "No group size reaches the probability %s that a job starts "
+                        "without waiting; groups of %lld come closest, with %s.",
+                        quantity_probability(terms->target_probability).text,
+                        (long long)recommended->group_size, quantity_digits(probability, 4).text);
         finding_number(warning, "target_probability", terms->target_probability);
         finding_number(warning, "probability", probability);
     }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/quantity_text.h"
 #include "core/scheduling/tasks/pigeon_layout.h"
 #include "core/scheduling/tasks/tasks_policy.h"
 
@@ -73,13 +74,13 @@ static void describe_defaults(const struct tasks_terms *terms, char *text, size_
     bool reserved = terms->reserved_share == usual.reserved_share;
     bool probes = terms->probes_per_task == usual.probes_per_task;
     if (groups && reserved && terms->weight == usual.weight)
-        (void)snprintf(text, room, "reserved_share is %.6g and weight %.0f", usual.reserved_share,
-                       (double)usual.weight);
+        (void)snprintf(text, room, "reserved_share is %s and weight %.0f",
+                       quantity_digits(usual.reserved_share, 4).text, (double)usual.weight);
     else if (terms->policy == &sparrow_policy && probes)
         (void)snprintf(text, room, "probes_per_task is %u", usual.probes_per_task);
     else if (terms->policy == &eagle_policy && reserved && probes)
-        (void)snprintf(text, room, "reserved_share is %.6g and probes_per_task %u",
-                       usual.reserved_share, usual.probes_per_task);
+        (void)snprintf(text, room, "reserved_share is %s and probes_per_task %u",
+                       quantity_digits(usual.reserved_share, 4).text, usual.probes_per_task);
 }
 
 static void take_costs(const struct tasks_outcome *outcome, uint32_t low, double at[COSTS])

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "base/quantity_text.h"
 #include "core/scheduling/tasks/tasks_line.h"
 #include "core/scheduling/tasks/tasks_policy.h"
 
@@ -155,9 +156,9 @@ enum pv_code tasks_simulate_observed(const struct tasks_model *model,
                             .progress = progress,
                             .arena = scratch};
     if (memory_max > 0 && memory > memory_max)
-        return pv_fail(err, PV_E_LIMIT,
-                       "simulating %s may take %.1f MB of memory, and %.1f MB are allowed",
-                       policy->name, 1e-6 * (double)memory, 1e-6 * (double)memory_max);
+        return pv_fail(err, PV_E_LIMIT, "simulating %s may take %s of memory, and %s are allowed",
+                       policy->name, quantity_bytes((double)memory).text,
+                       quantity_bytes((double)memory_max).text);
     result->start_s = arena_array(arena, model->n_jobs, sizeof *result->start_s);
     result->finish_s = arena_array(arena, model->n_jobs, sizeof *result->finish_s);
     if (result->start_s == NULL || result->finish_s == NULL)

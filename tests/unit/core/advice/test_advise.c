@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/quantity_text.h"
 #include "core/advice/advise.h"
 #include "core/advice/joint_feasibility.h"
 #include "core/advice/replay.h"
@@ -131,9 +132,9 @@ Test(advise, runs_that_were_not_replayed_in_words)
     curve.runs_unusable = curve.runs_left_out = 1;
     curve.unusable_why = REPLAY_NOT "duration_s unknown";
     struct advice advice = ask(&asked);
-    expect_message(&advice.warnings, "few_runs",
-                   "Only 2 runs could be replayed: the interval is mostly based on a prior of 10 "
-                   "percent.");
+    expect_message(
+        &advice.warnings, "few_runs",
+        "Only 2 runs could be replayed: the interval is mostly based on a prior of 10 %.");
     expect_message(&advice.warnings, "graph_changed",
                    "The replayed runs do not all have the same stages.");
     expect_message(&advice.warnings, "runs_ignored",
@@ -163,8 +164,8 @@ Test(advise, what_lies_outside_the_runs_in_words)
     curve.most_size = 32;
     advice = ask(&asked);
     expect_message(&advice.warnings, "extrapolation",
-                   "Problem size 64 lies outside those of the runs replayed (8 to 32): the "
-                   "interval is widened.");
+                   "Problem size 64 is outside those of the runs replayed (8 to 32): the interval "
+                   "is widened.");
     curve.size_extrapolated = false;
     curve.executor_cores_extrapolated = true;
     advice = ask(&asked);
@@ -176,7 +177,8 @@ Test(advise, what_lies_outside_the_runs_in_words)
     points[3].extrapolated = true;
     advice = ask(&asked);
     expect_message(&advice.warnings, "extrapolation",
-                   "16 cores lie outside the recorded ones (4 to 12): the interval is widened.");
+                   "16 cores are outside the recorded runs, which had 4 to 12 cores: the interval "
+                   "is widened.");
     cr_expect_eq(evidence(&advice.warnings, "extrapolation", "cores"), 16);
 }
 
@@ -225,7 +227,8 @@ Test(advise, the_verdict_in_words)
     double p = curve_probability(&curve, &points[3], 34.0);
     /* ln(34 / 32.5) is 2.256 times the spread: of Student's t with 8 degrees of freedom. */
     cr_assert_float_eq(p, 0.973, 0.001);
-    (void)snprintf(text, sizeof text, "4 executors finish within 34 s with probability %.3g.", p);
+    (void)snprintf(text, sizeof text, "4 executors finish within 34 s with a probability of %s.",
+                   quantity_probability(p).text);
     expect_message(&advice.reasons, "deadline_met", text);
     cr_expect_eq(evidence(&advice.reasons, "deadline_met", "fewer_executors"), 3.0);
     cr_expect_float_eq(evidence(&advice.reasons, "deadline_met", "fewer_executors_probability"),
@@ -233,14 +236,14 @@ Test(advise, the_verdict_in_words)
     asked.deadline_s = 200.0;
     advice = ask(&asked);
     expect_message(&advice.reasons, "deadline_met",
-                   "1 executor finishes within 200 s with probability above 0.999.");
+                   "1 executor finishes within 3 min 20 s with a probability of more than 99.9 %.");
     asked.deadline_s = 19.2;
     advice = ask(&asked);
-    (void)snprintf(
-        text, sizeof text,
-        "No allowed executor count meets 19.2 s with probability 0.95; 10 executors meet "
-        "it with probability %.3g, which is the most probable count.",
-        curve_probability(&curve, &points[9], 19.2));
+    (void)snprintf(text, sizeof text,
+                   "No allowed executor count meets the deadline of 19.2 s with a probability of "
+                   "95 %%; 10 executors meet "
+                   "it with a probability of %s, which is the most probable count.",
+                   quantity_probability(curve_probability(&curve, &points[9], 19.2)).text);
     expect_message(&advice.reasons, "deadline_at_risk", text);
     asked.deadline_s = 12.0;
     advice = ask(&asked);
@@ -259,7 +262,7 @@ Test(advise, the_verdict_in_words)
     advice = ask(&asked);
     expect_message(&advice.reasons, "deadline_missed",
                    "No allowed executor count is predicted to finish within 12 s; 9 executors take "
-                   "19.1 s, within 2 percent of the shortest time allowed (19 s with 10).");
+                   "19.1 s, within 2 % of the shortest time allowed (19 s with 10).");
 }
 
 /* What the choice is the best by, and of which counts. */
@@ -297,16 +300,15 @@ Test(advise, the_objective_in_words)
     advice = ask(&asked);
     expect_message(&advice.reasons, "objective",
                    "Without a deadline: the fewest executor seconds of all allowed executor counts "
-                   "that are at most 10 percent slower than the last run's 9 (20 s).");
+                   "that are at most 10 % slower than the last run's 9 (20 s).");
     asked.max_executors = 4;
     advice = ask(&asked);
     expect_message(
         &advice.reasons, "objective",
-        "Without a deadline the last run's 9 executors (20 s) are the measure; no allowed "
-        "count is predicted to be less than 10 percent slower, so it is one near the "
-        "fastest.");
+        "Without a deadline the last run's 9 executors (20 s) are the measure; no allowed count is "
+        "predicted to be less than 10 % slower, so it is one near the fastest.");
     expect_message(&advice.warnings, "slower_than_last_run",
-                   "The job is predicted to take 62.5 percent longer than with the last run's 9 "
+                   "The job is predicted to take 62.5 % longer than with the last run's 9 "
                    "executors, which are not allowed.");
 }
 
@@ -346,14 +348,15 @@ Test(advise, the_last_run_s_count_stays_for_a_gain_within_noise)
                        0.001);
     cr_assert(
         strstr(message(&advice.reasons, "deadline_at_risk"),
-               "7 executors meet it with probability 0.474, which is within 5 points of the best, "
-               "0.504 with 10 executors: the last run's count stays for so small a gain.") != NULL,
+               "7 executors meet it with a probability of 47.3 %, which is within 5 points of the "
+               "best, 50.3 % with 10 executors: the last run's count stays for so small a gain.") !=
+            NULL,
         "%s", message(&advice.reasons, "deadline_at_risk"));
     points[6].duration_s = 16.08;
     advice = ask(&asked);
     cr_assert_eq(advice.recommendation.executors, 10);
     cr_assert(strstr(message(&advice.reasons, "deadline_at_risk"),
-                     "which is the most probable count; 7, as in the last run, have 0.405.") !=
+                     "which is the most probable count; 7, as in the last run, have 40.4 %.") !=
                   NULL,
               "%s", message(&advice.reasons, "deadline_at_risk"));
     /* Missed: 4 percent more time is noise, 6 percent is not. */
@@ -467,8 +470,8 @@ Test(advise, late_runs_are_named)
     advice = ask(&asked);
     cr_assert_eq(advice.recommendation.executors, 6);
     cr_assert_str_eq(message(&advice.reasons, "late_runs"),
-                     "2 runs of this size on 4 executors took longer than the deadline, 0 made it: "
-                     "the probability there is at most 0.167.");
+                     "2 runs of this size on 4 executors took longer than the deadline, 0 met it: "
+                     "the probability there is at most 16.6 %.");
     const struct finding *note = finding_find(&advice.reasons, "late_runs");
     cr_expect_eq(finding_value(note, "executors"), 4);
     cr_expect_eq(finding_value(note, "runs_late"), 2);
@@ -480,8 +483,8 @@ Test(advise, late_runs_are_named)
     cr_assert_eq(advice.verdict, ADVISE_AT_RISK);
     cr_expect_float_eq(advice.recommendation.deadline_probability, 0.5, 1e-12);
     cr_assert_str_eq(message(&advice.reasons, "late_runs"),
-                     "1 run of this size on 4 executors took longer than the deadline, 1 made it: "
-                     "the probability there is at most 0.5.");
+                     "1 run of this size on 4 executors took longer than the deadline, 1 met it: "
+                     "the probability there is at most 50 %.");
     asked.deadline_s = (double)NAN;
     advice = ask(&asked);
     cr_assert(!has(&advice.reasons, "late_runs"));
@@ -683,7 +686,7 @@ Test(advise, infeasible_recommends_the_fewest_near_the_fastest)
     cr_assert_eq(advice.recommendation.executors, 3);
     cr_assert_eq(evidence(&advice.reasons, "deadline_missed", "fastest_executors"), 10.0);
     cr_assert_eq(evidence(&advice.reasons, "deadline_missed", "fastest_duration_s"), 49.0);
-    cr_assert_not_null(strstr(message(&advice.reasons, "deadline_missed"), "within 2 percent"));
+    cr_assert_not_null(strstr(message(&advice.reasons, "deadline_missed"), "within 2 %"));
 }
 
 /* The work the cores share is told apart from the overhead that the calibration added. */
@@ -699,8 +702,8 @@ Test(advise, bound_tells_recorded_work_from_overhead)
     struct advice advice = ask(&asked);
     cr_assert_eq(evidence(&advice.reasons, "bound", "recorded_work_s"), 200.0);
     cr_assert_eq(evidence(&advice.reasons, "bound", "task_overhead_s"), 3.0);
-    cr_assert_not_null(
-        strstr(message(&advice.reasons, "bound"), "500 s of work 300 s are no recorded"));
+    cr_assert_not_null(strstr(message(&advice.reasons, "bound"),
+                              "8 min 20 s of work, 5 min are overhead of tasks (3 s a task)"));
 }
 
 static const char *bound_by(const struct advice *advice)
@@ -1016,7 +1019,7 @@ Test(advise, names_the_run_that_decides_about_stages)
         evidence(&advice.warnings, "stages_assumed_to_follow_cores", "otherwise_duration_s"), 30.0,
         0.0);
     cr_assert_not_null(strstr(message(&advice.warnings, "stages_assumed_to_follow_cores"),
-                              "8 executors take 14 s if it does (probability 0.6), else 30 s."));
+                              "8 executors take 14 s if it does (probability 60 %), else 30 s."));
     points[7].n_centres = 0;
     curve.nearest_executors = 1;
     advice = ask(&asked);

@@ -299,20 +299,21 @@ Test(autoscaling, the_best_dynamic_case_in_words)
     const struct advise_goal goal = {.deadline_s = 130, .confidence = 0.9};
     struct advice advice = {.reasons = {.arena = &arena}, .warnings = {.arena = &arena}};
     cr_assert_eq(autoscaling_explain(&made, &goal, &advice, NULL), PV_OK);
-    cr_expect_str_eq(finding_find(&advice.reasons, "dynamic_allocation")->message,
-                     "With dynamic allocation that begins with 1 executor and goes up to 8 the job "
-                     "is predicted to take 110 s (+10 percent) and to hold executors for 600 s in "
-                     "all (-25 percent).");
+    cr_expect_str_eq(
+        finding_find(&advice.reasons, "dynamic_allocation")->message,
+        "With dynamic allocation that begins with 1 executor and goes up to 8 the job is predicted "
+        "to take 110 s (10 % longer) and to hold executors for 10 min in all (25 % less).");
     cr_expect_eq(advice.warnings.n, 0);
     for (size_t i = 1; i < 4; i++)
         made.cases[i].deadline_probability = 0.5;
     made.startup_measured = false;
     advice = (struct advice){.reasons = {.arena = &arena}, .warnings = {.arena = &arena}};
     cr_assert_eq(autoscaling_explain(&made, &goal, &advice, NULL), PV_OK);
-    cr_expect_str_eq(finding_find(&advice.reasons, "dynamic_allocation")->message,
-                     "With dynamic allocation that begins with 8 executors and goes up to 8 the "
-                     "job is predicted to take 120 s (+20 percent) and to hold executors for 500 s "
-                     "in all (-37.5 percent); no dynamic case meets the deadline with confidence.");
+    cr_expect_str_eq(
+        finding_find(&advice.reasons, "dynamic_allocation")->message,
+        "With dynamic allocation that begins with 8 executors and goes up to 8 the job is "
+        "predicted to take 2 min (20 % longer) and to hold executors for 8 min 20 s in all (37.5 % "
+        "less); no dynamic case meets the deadline with confidence.");
     cr_expect_str_eq(finding_find(&advice.warnings, "executor_startup_assumed")->message,
                      "No log of the nearest run says how long executors take to start: it is taken "
                      "to be 7.5 s.");

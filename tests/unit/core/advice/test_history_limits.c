@@ -76,8 +76,8 @@ Test(history_limits, runs_left_out_that_are_far_off)
     cr_assert_eq(find(), HISTORY_ERRS);
     struct advice advice = refuse(HISTORY_ERRS);
     cr_expect_str_eq(advice.reasons.items[0].message,
-                     "Predictions of runs left out are off by 50.5 percent; beyond 50 percent no "
-                     "executor count is advised.");
+                     "Predictions of runs left out are off by 50.5 %; beyond 50 % no executor "
+                     "count is advised.");
     expect_runs(&advice, 2, 2, 2);
     cr_expect_eq(advice.data_needed_executors[1], 12);
     cr_expect_eq(advice.data_needed_problem_size, 64);
@@ -87,7 +87,7 @@ Test(history_limits, runs_left_out_that_are_far_off)
     advice = refuse(HISTORY_UNRELATED);
     cr_expect_str_eq(advice.reasons.items[0].message,
                      "The runs seem to be of different jobs: predictions of runs left out are off "
-                     "by 80 percent. No executor count is advised.");
+                     "by 80 %. No executor count is advised.");
     expect_runs(&advice, 5, 0, 0);
 }
 
@@ -134,10 +134,10 @@ Test(history_limits, intervals_that_are_too_wide)
     choice.upper_s = 201;
     cr_assert_eq(find(), HISTORY_WIDE);
     struct advice advice = refuse(HISTORY_WIDE);
-    cr_expect_str_eq(advice.reasons.items[0].message,
-                     "The 90 % interval of the duration with 6 executors extends from 20 s to 201 "
-                     "s. The upper end may be at most 10 times the lower end: no executor count is "
-                     "recommended.");
+    cr_expect_str_eq(
+        advice.reasons.items[0].message,
+        "The 90 % interval of the duration with 6 executors extends from 20 to 201 s. The upper "
+        "end may be at most 10 times the lower end: no executor count is recommended.");
     expect_runs(&advice, 2, 2, 2);
     cr_expect_str_eq(advice.data_needed_why,
                      "runs of the problem size asked for, on the fewest and "
@@ -194,6 +194,5 @@ Test(history_limits, a_poor_model_is_warned_of)
     cr_assert_eq(advice.warnings.n, 1);
     cr_expect_str_eq(
         advice.warnings.items[0].message,
-        "Predictions of runs left out are off by 26 percent; beyond 50 percent nothing "
-        "would be advised.");
+        "Predictions of runs left out are off by 26 %; beyond 50 % nothing would be advised.");
 }

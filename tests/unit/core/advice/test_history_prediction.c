@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../history/sample_runs.h"
+#include "base/quantity_text.h"
 #include "core/advice/answer.h"
 
 enum { ROWS = 48, RUNS = 4, TASKS = 32 };
@@ -342,15 +343,14 @@ Test(history_prediction, the_comparison_with_the_last_run_in_words)
     char text[200];
     cr_expect_float_eq(change, 80, 3, "90 s instead of 50 s: %g", change);
     cr_expect_float_eq(cost, -10, 2, "360 instead of 400 executor seconds: %g", cost);
-    (void)snprintf(text, sizeof text,
-                   "takes %.3g percent more time and %.3g percent less executor time.", change,
-                   -cost);
+    (void)snprintf(text, sizeof text, "takes %s more time and %s less executor time.",
+                   quantity_percent(change).text, quantity_percent(-cost).text);
     cr_expect(strstr(reason_of(&answer, "compared_with_last_run")->message, text) != NULL, "%s",
               reason_of(&answer, "compared_with_last_run")->message);
     made.extent.last.executors = 4;
     answer = answer_with(NULL);
     cr_expect_str_eq(reason_of(&answer, "compared_with_last_run")->message,
-                     "It is as many cores as the last run had.");
+                     "The last run had as many cores.");
 }
 
 /* Without a prediction the answer still follows the goal that was asked for. */
@@ -440,7 +440,7 @@ Test(history_prediction, task_slots_in_words)
     made.curve.slots[0] = (struct curve_slots){.of = half_of_a_gpu, .per_executor = 2, .cores = 8};
     struct advice_answer answer = answer_with(NULL);
     cr_expect_str_eq(message_of(&answer.advice.reasons, "task_slots"),
-                     "4 executors have 8 task slots: 8 cores, 2 CPUs a task, 0.5 of a gpu a task.");
+                     "4 executors have 8 task slots: 8 cores, 2 CPUs a task.");
     made.curve.slots[0] = (struct curve_slots){
         .of = {.profile = 3, .share = 0.3, .task_cores = 1}, .per_executor = 1, .cores = 1};
     answer = answer_with(NULL);

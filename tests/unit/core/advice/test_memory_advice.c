@@ -77,7 +77,7 @@ static void expect_warning(const char *code, const char *message)
 
 Test(memory_advice, what_stays)
 {
-    expect(1, "Executors have 8 GiB of heap, as they ran with.");
+    expect(1, "Executors have 8.0 GiB of heap, as they ran with.");
     cr_expect_eq(memory.change_bytes, 0);
     cr_expect(isnan(memory.change_cost));
     cr_expect_eq(finding_value(&advice.reasons.items[0], "executor_memory_bytes"), 8.0 * GIB);
@@ -86,7 +86,7 @@ Test(memory_advice, what_stays)
     struct run_label enforced[] = {{{"spark.executor.memory", 21}, {"3g", 2}}};
     question.spark_constraints.enforced = enforced;
     question.spark_constraints.n_enforced = 1;
-    expect(1, "Executors have 3 GiB of heap, as specified.");
+    expect(1, "Executors have 3.0 GiB of heap, as specified.");
     cr_expect_eq(memory.change_bytes, -50 * GIB);
 }
 
@@ -96,9 +96,9 @@ Test(memory_advice, a_cut_and_what_it_saves)
     for (size_t i = 0; i < MEMORY_CUT_RUNS; i++)
         runs[i].metrics.peak_jvm_heap_bytes = 4 * GIB;
     question.memory_price_per_gib_hour = 0.5;
-    expect(MEMORY_CUT_RUNS, "The executors of 5 runs of at least this size used at most 4 GiB of "
-                            "heap: 5 GiB are recommended instead of 8. A cut leaves a margin of "
-                            "at least 20 % and at least one half.");
+    expect(MEMORY_CUT_RUNS, "The executors of 5 runs of at least this size used at most 4.0 GiB of "
+                            "heap: 5.0 GiB are recommended instead of 8.0 GiB. A cut leaves a "
+                            "margin of at least 20 % and at least one half.");
     int64_t each = memory.plan.sizes.heap - 8 * GIB;
     cr_expect_eq(each, -3 * GIB);
     cr_expect_eq(memory.plan.sizes.overhead, GIB, "set in bytes, so it stays");
@@ -111,12 +111,12 @@ Test(memory_advice, a_heap_that_failed)
 {
     runs[0].succeeded = false;
     runs[0].out_of_memory_errors = 1;
-    expect(1, "With 8 GiB of heap 1 executor or task ended by an OutOfMemoryError: 12 GiB are "
+    expect(1, "With 8.0 GiB of heap 1 executor or task ended by an OutOfMemoryError: 12.0 GiB are "
               "recommended.");
     cr_expect_eq(finding_value(&advice.reasons.items[0], "failed_bytes"), 8.0 * GIB);
     runs[0].out_of_memory_errors = 3;
-    expect(1, "With 8 GiB of heap 3 executors or tasks ended by an OutOfMemoryError: 12 GiB are "
-              "recommended.");
+    expect(1, "With 8.0 GiB of heap 3 executors or tasks ended by an OutOfMemoryError: 12.0 GiB "
+              "are recommended.");
     cr_expect_eq(finding_value(&advice.reasons.items[0], "events"), 3);
     cr_expect_eq(memory.change_bytes, 40 * GIB);
 }
@@ -124,12 +124,11 @@ Test(memory_advice, a_heap_that_failed)
 Test(memory_advice, a_container_that_was_too_small)
 {
     runs[0].memory_limit_kills = 1;
-    expect(1,
-           "1 executor with 1 GiB of overhead was killed at the limit of its container: 2 GiB of "
-           "overhead are recommended.");
-    runs[0].memory_limit_kills = 2;
-    expect(1, "2 executors with 1 GiB of overhead were killed at the limit of their container: 2 "
+    expect(1, "1 executor with 1.0 GiB of overhead was killed at the limit of its container: 2.0 "
               "GiB of overhead are recommended.");
+    runs[0].memory_limit_kills = 2;
+    expect(1, "2 executors with 1.0 GiB of overhead were killed at the limit of their container: "
+              "2.0 GiB of overhead are recommended.");
     cr_expect_eq(finding_value(&advice.reasons.items[0], "failed_bytes"), (double)GIB);
 }
 
@@ -140,15 +139,15 @@ Test(memory_advice, spill_and_garbage_collection)
     runs[0].metrics.input_bytes = 100 * GIB;
     runs[0].metrics.disk_spilled_bytes = 50 * GIB;
     runs[0].metrics.memory_spilled_bytes = 500 * GIB;
-    expect(1, "The last run spilled 50 % of what it read to disk: 12 GiB of heap are recommended "
-              "instead of 8.");
+    expect(1, "The last run spilled 50 % of what it read to disk: 12.0 GiB of heap are recommended "
+              "instead of 8.0 GiB.");
     cr_expect_eq(finding_value(&advice.reasons.items[0], "spilled_percent"), 50);
     runs[0].metrics.disk_spilled_bytes = runs[0].metrics.memory_spilled_bytes = 0;
     runs[0].metrics.executor_run_time_s = 300;
     runs[0].metrics.gc_time_s = 99;
     runs[0].metrics.peak_jvm_heap_bytes = 8 * GIB;
-    expect(1, "The tasks of the last run spent 33 % of their time on collecting garbage: 10 GiB of "
-              "heap are recommended instead of 8.");
+    expect(1, "The tasks of the last run spent 33 % of their time on collecting garbage: 10.0 GiB "
+              "of heap are recommended instead of 8.0 GiB.");
     cr_expect_eq(finding_value(&advice.reasons.items[0], "gc_percent"), 33);
 }
 
@@ -165,8 +164,8 @@ Test(memory_advice, spill_off_the_heap)
     runs[0].metrics.peak_off_heap_memory_bytes = 4 * GIB;
     runs[0].metrics.input_bytes = 100 * GIB;
     runs[0].metrics.disk_spilled_bytes = 50 * GIB;
-    expect(1, "The last run spilled 50 % of what it read to disk: 6 GiB off the heap are "
-              "recommended instead of 4.");
+    expect(1, "The last run spilled 50 % of what it read to disk: 6.0 GiB off the heap are "
+              "recommended instead of 4.0 GiB.");
 }
 
 /* The cluster has 13 GiB for each; without it memory grows to 2 GiB a core here. */
@@ -175,29 +174,28 @@ Test(memory_advice, growth_has_limits)
     runs[0].out_of_memory_errors = 1;
     runs[0].succeeded = false;
     most_per_executor = 13 * GIB;
-    expect(1, "With 8 GiB of heap 1 executor or task ended by an OutOfMemoryError: 12 GiB are "
+    expect(1, "With 8.0 GiB of heap 1 executor or task ended by an OutOfMemoryError: 12.0 GiB are "
               "recommended.");
     cr_expect_eq(advice.warnings.n, 0);
     most_per_executor = 11 * GIB;
-    expect(1, "With 8 GiB of heap 1 executor or task ended by an OutOfMemoryError: 10 GiB are "
+    expect(1, "With 8.0 GiB of heap 1 executor or task ended by an OutOfMemoryError: 10.0 GiB are "
               "recommended.");
     expect_warning("memory_exceeds_cluster",
-                   "Executors get 11 GiB, though the history asks for more: the cluster has 11 GiB "
-                   "for each. Fewer cores per executor leave each task more memory.");
+                   "Executors get 11.0 GiB, though the history asks for more: the cluster has 11.0 "
+                   "GiB for each. Fewer cores per executor leave each task more memory.");
     most_per_executor = 5 * GIB;
     (void)advise_by(1);
     expect_warning(
         "memory_exceeds_cluster",
-        "Executors of 9 GiB do not fit the 5 GiB that the cluster has for each, so their "
+        "Executors of 9.0 GiB do not fit the 5.0 GiB that the cluster has for each, so their "
         "memory is not changed: fewer cores per executor leave each task more memory.");
     most_per_executor = RUN_UNKNOWN;
     prediction.memory_per_core_bytes = 5 * GIB / 2;
     (void)advise_by(1);
     expect_warning(
         "memory_bounded_per_core",
-        "Executors get 10 GiB, though the history asks for more: memory grows to at most "
-        "2.5 GiB per core. Fewer cores per executor or more partitions leave each task "
-        "more memory.");
+        "Executors get 10.0 GiB, though the history asks for more: memory grows to at most 2.5 GiB "
+        "per core. Fewer cores per executor or more partitions leave each task more memory.");
 }
 
 /* What the caller runs with replaces what the runs had. */
@@ -206,10 +204,10 @@ Test(memory_advice, what_the_caller_runs_with)
     struct run_label current[] = {{{"spark.executor.memory", 21}, {"20g", 3}}};
     question.spark_constraints.current = current;
     question.spark_constraints.n_current = 1;
-    expect(1, "Executors have 20 GiB of heap, as they ran with.");
+    expect(1, "Executors have 20.0 GiB of heap, as they ran with.");
     cr_expect_eq(memory_sizes_total(&memory.plan.ran), 21 * GIB);
     runs[0].n_spark_properties = 0;
-    expect(1, "Executors have 20 GiB of heap, as they ran with.");
+    expect(1, "Executors have 20.0 GiB of heap, as they ran with.");
     cr_expect_eq(memory_sizes_total(&memory.plan.ran), 22 * GIB, "a tenth more");
 }
 

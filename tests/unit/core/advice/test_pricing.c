@@ -500,7 +500,7 @@ Test(pricing, machines_are_billed_whole)
     cr_expect_eq(advice.alternatives[0].executors, 10);
     cr_assert_eq(pricing_explain(&terms, &pricing, &question, &advice, &err), PV_OK);
     const char *said = find(&advice.reasons, "price")->message;
-    cr_expect_not_null(strstr(said, "On demand a machine costs 1 EUR an hour"), "%s", said);
+    cr_expect_not_null(strstr(said, "On demand a machine costs 1.00 EUR an hour"), "%s", said);
     cr_expect_not_null(strstr(said, "4 executors by its cores, so 8 take 2 machines"), "%s", said);
     cr_expect_not_null(strstr(find(&advice.reasons, "objective")->message, "costs the least of"));
     question.max_cost = 2.4;
@@ -522,7 +522,7 @@ Test(pricing, increments_startup_and_minimum_decide)
     cr_expect_eq(pricing.billed_s, 3600 * least / (double)advice.recommendation.executors);
     cr_assert_eq(pricing_explain(&terms, &pricing, &question, &advice, &err), PV_OK);
     const char *said = find(&advice.reasons, "price")->message;
-    cr_expect_not_null(strstr(said, "360 s of start-up included, in increments of 3600 s"), "%s",
+    cr_expect_not_null(strstr(said, "6 min of start-up included, in increments of 1 h"), "%s",
                        said);
     terms.price.minimum_billed_s = 36000 * 2;
     cr_assert_eq(ask(PRICING_ON_DEMAND), PV_OK);
@@ -546,7 +546,7 @@ Test(pricing, spot_machines_by_hand)
     cr_assert_eq(pricing_explain(&terms, &pricing, &question, &advice, &err), PV_OK);
     const char *said = find(&advice.reasons, "interruptions")->message;
     cr_expect_not_null(strstr(said, "for each machine"), "%s", said);
-    cr_expect_not_null(strstr(said, "starting replacements (360 s each)"), "%s", said);
+    cr_expect_not_null(strstr(said, "starting replacements (6 min each)"), "%s", said);
     /* Start-up raises what spot costs, until on demand is cheaper. */
     cr_assert_eq(ask(PRICING_CHEAPEST), PV_OK);
     cr_expect_eq(pricing.market, PRICING_SPOT);

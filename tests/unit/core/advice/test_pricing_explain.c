@@ -95,20 +95,18 @@ Test(pricing_explain, executors_by_their_time)
     explain();
     cr_assert_eq(advice.reasons.n, 1);
     cr_expect_eq(advice.warnings.n, 0);
-    expect(
-        &advice.reasons, "price",
-        "On demand an executor costs 0.5 EUR an hour (the request's own price): 4 for 900 s cost "
-        "0.5 EUR.");
+    expect(&advice.reasons, "price",
+           "On demand an executor costs 0.50 EUR an hour (the request's own price): 4 for 15 min "
+           "cost 0.50 EUR.");
     const struct finding *note = &advice.reasons.items[0];
     cr_expect_eq(finding_value(note, "price_per_executor_hour"), 0.5);
     cr_expect(isnan(finding_value(note, "billed_s")), "as long as they run");
     terms.currency = NULL;
     terms.source = PRICING_OF_CLUSTER;
     explain();
-    expect(
-        &advice.reasons, "price",
-        "On demand an executor costs 0.5 an hour (by the price book for the cluster): 4 for 900 s "
-        "cost 0.5.");
+    expect(&advice.reasons, "price",
+           "On demand an executor costs 0.50 an hour (by the price book for the cluster): 4 for 15 "
+           "min cost 0.50.");
     pricing.known = false;
     explain();
     cr_expect_eq(advice.reasons.n, 0);
@@ -120,20 +118,18 @@ Test(pricing_explain, billing_terms)
     pricing.billing.startup_s = 30;
     pricing.billed_s = 930;
     explain();
-    expect(
-        &advice.reasons, "price",
-        "On demand an executor costs 0.5 EUR an hour (the request's own price): 4 for 900 s cost "
-        "0.5 EUR. Each is billed for 930 s, 30 s of start-up included.");
+    expect(&advice.reasons, "price",
+           "On demand an executor costs 0.50 EUR an hour (the request's own price): 4 for 15 min "
+           "cost 0.50 EUR. Each is billed for 15 min 30 s, 30 s of start-up included.");
     cr_expect_eq(finding_value(&advice.reasons.items[0], "billed_s"), 930);
     pricing.billing.startup_s = 0;
     pricing.billing.minimum_s = 60;
     pricing.billing.increment_s = 3600;
     pricing.billed_s = 3600;
     explain();
-    expect(
-        &advice.reasons, "price",
-        "On demand an executor costs 0.5 EUR an hour (the request's own price): 4 for 900 s cost "
-        "0.5 EUR. Each is billed for 3600 s, at least 60 s, in increments of 3600 s.");
+    expect(&advice.reasons, "price",
+           "On demand an executor costs 0.50 EUR an hour (the request's own price): 4 for 15 min "
+           "cost 0.50 EUR. Each is billed for 1 h, at least 60 s, in increments of 1 h.");
 }
 
 Test(pricing_explain, machines)
@@ -142,9 +138,10 @@ Test(pricing_explain, machines)
     pricing.billing.executors_per_machine = 3;
     pricing.units = 2;
     explain();
-    expect(&advice.reasons, "price",
-           "On demand a machine costs 0.5 EUR an hour (by the price book for the machine type): it "
-           "holds 3 executors by its cores, so 4 take 2 machines for 900 s, which costs 0.5 EUR.");
+    expect(
+        &advice.reasons, "price",
+        "On demand a machine costs 0.50 EUR an hour (by the price book for the machine type): it "
+        "holds 3 executors by its cores, so 4 take 2 machines for 15 min, which costs 0.50 EUR.");
     const struct finding *note = &advice.reasons.items[0];
     cr_expect_eq(finding_value(note, "price_per_machine_hour"), 0.5);
     cr_expect_eq(finding_value(note, "machines"), 2);
@@ -153,9 +150,10 @@ Test(pricing_explain, machines)
     pricing.billing.executors_per_machine = 1;
     pricing.units = 4;
     explain();
-    expect(&advice.reasons, "price",
-           "On demand a machine costs 0.5 EUR an hour (by the price book for the machine type): it "
-           "holds 1 executor by its memory, so 4 take 4 machines for 900 s, which costs 0.5 EUR.");
+    expect(
+        &advice.reasons, "price",
+        "On demand a machine costs 0.50 EUR an hour (by the price book for the machine type): it "
+        "holds 1 executor by its memory, so 4 take 4 machines for 15 min, which costs 0.50 EUR.");
 }
 
 Test(pricing_explain, interruptions_of_the_spot_market)
@@ -173,17 +171,17 @@ Test(pricing_explain, interruptions_of_the_spot_market)
     explain();
     expect(
         &advice.reasons, "interruptions",
-        "At 0.25 an hour for each executor the expected number of interruptions is 0.25. Doing "
+        "At 0.25 an hour for each executor, the expected number of interruptions is 0.25. Doing "
         "the lost work again takes 20 s and costs 0.0125 EUR; on demand the same executors would "
-        "cost 2 EUR. How long a replacement takes to start is unknown and not counted.");
+        "cost 2.00 EUR. How long a replacement takes to start is unknown and not counted.");
     cr_expect_eq(advice.warnings.n, 0);
     terms.executor_startup_s = 40;
     pricing.billing.executors_per_machine = 3;
     explain();
     expect(&advice.reasons, "interruptions",
-           "At 0.25 an hour for each machine the expected number of interruptions is 0.25. Doing "
+           "At 0.25 an hour for each machine, the expected number of interruptions is 0.25. Doing "
            "the lost work again and starting replacements (40 s each) takes 20 s and costs 0.0125 "
-           "EUR; on demand the same executors would cost 2 EUR.");
+           "EUR; on demand the same executors would cost 2.00 EUR.");
     cr_expect_eq(
         finding_value(finding_find(&advice.reasons, "interruptions"), "executor_startup_s"), 40);
     pricing.uninterrupted_probability = 0.904;
@@ -192,14 +190,14 @@ Test(pricing_explain, interruptions_of_the_spot_market)
     pricing.uninterrupted_probability = 0.95;
     explain();
     expect(&advice.warnings, "spot_deadline_risk",
-           "Interruptions lower the probability of ending within 1000 s from 0.95 to 0.9.");
+           "Interruptions lower the probability of ending within 16 min 40 s from 95 % to 90 %.");
 }
 
 Test(pricing_explain, the_market_chosen)
 {
     terms.market = PRICING_CHEAPEST;
     explain();
-    expect(&advice.reasons, "market_chosen", "On demand, for there is no spot price.");
+    expect(&advice.reasons, "market_chosen", "On demand, because there is no spot price.");
     terms.price.spot_per_executor_hour = 0.2;
     explain();
     expect(&advice.reasons, "market_chosen", "Only on demand satisfies the constraints.");
@@ -209,16 +207,16 @@ Test(pricing_explain, the_market_chosen)
     pricing.has_other = true;
     pricing.other = (struct advise_choice){.cost = 0.75, .executors = 5};
     explain();
-    expect(&advice.reasons, "market_chosen", "Spot costs 0.5 EUR, on demand 0.75.");
+    expect(&advice.reasons, "market_chosen", "Spot costs 0.50 EUR, on demand 0.75 EUR.");
     cr_expect_eq(finding_value(finding_find(&advice.reasons, "market_chosen"), "other_cost"), 0.75);
     pricing.market = PRICING_ON_DEMAND;
     pricing.other.cost = 0.5;
     explain();
-    expect(&advice.reasons, "market_chosen", "On demand costs 0.5 EUR, spot 0.5.");
+    expect(&advice.reasons, "market_chosen", "On demand costs 0.50 EUR, spot 0.50 EUR.");
     pricing.other.cost = 0.25;
     explain();
     expect(&advice.reasons, "market_chosen",
-           "On demand, though it costs 0.5 EUR and spot 0.25: it is more likely to meet the "
+           "On demand, though it costs 0.50 EUR and spot 0.25 EUR: it is more likely to meet the "
            "deadline.");
 }
 
@@ -264,8 +262,8 @@ Test(pricing_explain, memory_that_packs_machines_otherwise)
     pricing_warn_of_memory(&terms, &pricing, 20 * GIB, &advice);
     cr_assert_eq(advice.warnings.n, 1);
     expect(&advice.warnings, "machine_packing",
-           "The cost is that of machines that hold 4 executors of 16 GiB; with the memory advised "
-           "for so many executors, 20 GiB each, a machine holds 3.");
+           "The cost is that of machines that hold 4 executors of 16.0 GiB; with the memory "
+           "advised for so many executors, 20.0 GiB each, a machine holds 3.");
     pricing.known = false;
     pricing_warn_of_memory(&terms, &pricing, 20 * GIB, &advice);
     cr_expect_eq(advice.warnings.n, 1);

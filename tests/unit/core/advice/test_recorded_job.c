@@ -243,9 +243,8 @@ Test(recorded_job, jobs_that_no_replay_stands_for_are_named)
     cr_assert_eq(warnings.n, 2);
     cr_expect_str_eq(
         warnings.items[0].message,
-        "2 jobs, such as B, are scheduled as a block of the predicted duration, because "
-        "the recorded runs have no stages with task times: B takes 120 s on 4 "
-        "executors.");
+        "2 jobs, such as B, are scheduled as a block of the predicted duration, because the "
+        "recorded runs have no stages with task times: B takes 2 min on 4 executors.");
     cr_expect_eq(finding_value(&warnings.items[0], "count"), 2);
     cr_expect_str_eq(
         warnings.items[1].message,

@@ -332,8 +332,8 @@ Test(deadline_explain, jobs_that_wait_for_memory)
     launches_explain(&launches, names[1], &to);
     cr_assert_eq(to.n, 1);
     expect(0, "waited_for_memory",
-           "2 of 3 jobs wait for memory before they are launched; report waits longest, 4 s for 6 "
-           "of the cluster's 10 GiB. At the start 1 of them fits at once.");
+           "2 of 3 jobs wait for memory before they are launched; report waits longest, 4 s for "
+           "6.0 GiB of the cluster's 10.0 GiB. At the start 1 of them fits at once.");
     cr_expect_eq(finding_value(&to.items[0], "waited_s"), 4);
     cr_expect_eq(finding_value(&to.items[0], "memory_bytes"), 10737418240.0);
     launches.waited = 1;
@@ -341,8 +341,8 @@ Test(deadline_explain, jobs_that_wait_for_memory)
     clear();
     launches_explain(&launches, names[1], &to);
     expect(0, "waited_for_memory",
-           "1 of 3 jobs waits for memory before it is launched; report waits longest, 4 s for 6 of "
-           "the cluster's 10 GiB. At the start 2 of them fit at once.");
+           "1 of 3 jobs waits for memory before it is launched; report waits longest, 4 s for 6.0 "
+           "GiB of the cluster's 10.0 GiB. At the start 2 of them fit at once.");
     struct arena none;
     arena_init(&none, 1);
     to = (struct findings){.arena = &none};

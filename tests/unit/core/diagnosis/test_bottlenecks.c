@@ -370,10 +370,9 @@ Test(bottlenecks, spill_by_the_memory_that_tasks_use)
                                 "alone do not.");
     stages[0].metrics.disk_spilled_bytes = 0;
     item = only(BOTTLENECK_SPILL);
-    cr_expect_str_eq(
-        item.finding.message,
-        "Stage 0 (map) spills 1.56 GiB from the memory of RAPIDS to other memory of its "
-        "machine, 72.7 % of what it moves, which costs up to 72.7 s.");
+    cr_expect_str_eq(item.finding.message,
+                     "Stage 0 (map) spills 1.6 GiB from the memory of RAPIDS to other memory of "
+                     "its machine, 72.7 % of what it moves, which costs up to 72.7 s.");
     cr_expect_not_null(strstr(item.cure, "spark.rapids.sql.concurrentGpuTasks"));
     stages[0].metrics.disk_spilled_bytes = RUN_UNKNOWN;
     cr_expect_eq(find().n, 0, "memory alone shows no spill if the disk is unknown");
@@ -405,9 +404,9 @@ Test(bottlenecks, cached_blocks_that_a_stage_misses)
     cr_expect_str_eq(item.finding.message,
                      "Stage 1 (map) reads data that stage 0 cached. 33.3 % of its 60 tasks did not "
                      "find their block in memory and took 4 s longer each, which costs up to 11.4 "
-                     "s. The data take about 5.86 GiB, and 4 executors hold at most 3.91 GiB.");
+                     "s. The data take about 5.9 GiB, and 4 executors hold at most 3.9 GiB.");
     cr_expect_str_eq(
-        item.cure, "6 executors hold all of the data, and so do 4 executors with 1.46 GiB of "
+        item.cure, "6 executors hold all of the data, and so do 4 executors with 1.5 GiB of "
                    "storage memory each. Caching less, or in serialized form, needs less memory.");
     cr_expect_eq(finding_value(&item.finding, "executors_needed"), 6);
     cr_expect(item.more_executors_help);

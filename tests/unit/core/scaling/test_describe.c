@@ -105,9 +105,8 @@ Test(describe, the_peak_and_doubling)
     describe_doubling(&model, &findings);
     cr_assert_eq(findings.n, 1);
     cr_expect_float_eq(finding_value(&findings.items[0], "saved_percent"), 100.0 / 3, 1e-6);
-    expect("doubling",
-           "At problem size 64, 64 executors instead of 32 save 33 % of the time, where "
-           "halving it would be ideal.");
+    expect("doubling", "At problem size 64, 64 executors instead of 32 save 33.3 % of the time, "
+                       "where halving it would be ideal.");
 }
 
 /* -32 + 640 / m + 0.4 m is 0 at the 40 executors where it is least, and less with a smaller constant. */

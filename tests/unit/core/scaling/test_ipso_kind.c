@@ -98,7 +98,7 @@ Test(ipso_kind, a_law_comes_back_and_is_told)
     cr_expect_eq(fit.warnings.n, 0);
     cr_expect_eq(findings.n, 3);
     expect(&findings, "serial_part",
-           "4.76 % of the work of one executor is serial; parallel work over serial work goes as 1 "
+           "4.8 % of the work of one executor is serial; parallel work over serial work goes as 1 "
            "n^0.4.");
     expect(&findings, "scale_out_overhead",
            "Scale-out induces 0.01 n^1.4 times the work of one executor; at n = 64 that is 67.8 % "

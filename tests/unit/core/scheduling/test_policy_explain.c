@@ -159,7 +159,7 @@ Test(policy_explain, the_baseline_is_compared_with)
     found.results.baseline = 0;
     explain(&found);
     cr_expect_str_eq(reason(&found, "is_baseline")->message,
-                     "It is the baseline: none of the others is better.");
+                     "It is the baseline: no other policy is better.");
     arena_fini(&found.arena);
 }
 
@@ -216,7 +216,7 @@ Test(policy_explain, the_masters_of_the_best)
     expect_value(load, "messages_per_s", 1234.5);
     expect_value(load, "peak_messages_per_s", 5000);
     const struct finding *idle = warning(&found, "reserved_idle");
-    cr_expect_str_eq(idle->message, "8 workers are reserved for short jobs and work 1.25 % of the "
+    cr_expect_str_eq(idle->message, "8 workers are reserved for short jobs and work 1.2 % of the "
                                     "time: a smaller `reserved_share` leaves long jobs more.");
     expect_value(idle, "reserved_workers", 8);
     arena_fini(&found.arena);
@@ -227,9 +227,8 @@ Test(policy_explain, the_masters_of_the_best)
     explain(&found);
     cr_expect_str_eq(
         warning(&found, "reserved_idle")->message,
-        "4 workers are reserved for short jobs and work 1.25 % of the time: each group "
-        "has one at least, so that fewer `groups`, not a smaller `reserved_share`, "
-        "leave long jobs more.");
+        "4 workers are reserved for short jobs and work 1.2 % of the time: each group has one at "
+        "least, so that fewer `groups`, not a smaller `reserved_share`, leave long jobs more.");
     arena_fini(&found.arena);
 
     begin(&found, 2);

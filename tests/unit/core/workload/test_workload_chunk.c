@@ -383,7 +383,7 @@ Test(workload_chunk, a_chunk_at_fault_is_named)
     pv_error_clear(&one.err);
     cr_expect_eq(workload_load_chunk(load, strview_of("x"), &one.err), PV_E_INVALID);
     cr_expect_str_eq(one.err.detail,
-                     "chunk 3 of the workload: these bytes are no chunk of a workload");
+                     "chunk 3 of the workload: these bytes are not a chunk of a workload");
 }
 
 Test(workload_chunk, what_the_sink_says_ends_the_import)

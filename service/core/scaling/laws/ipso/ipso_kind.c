@@ -4,6 +4,7 @@
  * task_exponent, and what else a prediction needs.
  */
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "core/scaling/laws/ipso/ipso.h"
 #include "core/scaling/laws/kinds.h"
 
@@ -65,9 +66,9 @@ static void warn_undetermined(const struct ipso_fit *found, struct model_fit *fi
     if (found->workload == IPSO_MIXED)
         (void)finding_add(
             &fit->warnings, "workload_undetermined",
-            "the parallel work grows as n^%.3g: neither fixed-size (0) nor fixed-time (1), "
+            "the parallel work grows as n^%s: neither fixed-size (0) nor fixed-time (1), "
             "so no type can be read off",
-            found->parameters[IPSO_EXTERNAL].value);
+            quantity_number(found->parameters[IPSO_EXTERNAL].value).text);
     else if (found->gamma == IPSO_UNCLEAR)
         (void)finding_add(
             &fit->warnings, "gamma_undetermined",
@@ -79,20 +80,20 @@ static void warn_undetermined(const struct ipso_fit *found, struct model_fit *fi
     else
         (void)finding_add(
             &fit->warnings, "serial_outgrows_parallel",
-            "serial work grows faster than parallel work (delta %.3g), which is none of "
+            "serial work grows faster than parallel work (delta %s), which is none of "
             "IPSO's types",
-            found->parameters[IPSO_DELTA].value);
+            quantity_number(found->parameters[IPSO_DELTA].value).text);
 }
 
 /* What a fit found, as warnings. */
 static void ipso_kind_warn(const struct ipso_fit *found, struct model_fit *fit)
 {
     if (found->step.found)
-        (void)finding_add(
-            &fit->warnings, "step_in_serial_work",
-            "serial work jumps by %.0f %% between n = %.10g and n = %.10g, as when memory "
-            "overflows; alpha and delta are those beyond",
-            found->step.jump_percent, found->step.last_before, found->step.first_after);
+        (void)finding_add(&fit->warnings, "step_in_serial_work",
+                          "serial work jumps by %.0f %% between n = %s and n = %s, as when memory "
+                          "overflows; alpha and delta are those beyond",
+                          found->step.jump_percent, quantity_number(found->step.last_before).text,
+                          quantity_number(found->step.first_after).text);
     if (found->serial_induced)
         (void)finding_add(
             &fit->warnings, "serial_counts_as_induced",
@@ -112,8 +113,9 @@ static void ipso_kind_warn(const struct ipso_fit *found, struct model_fit *fit)
             found->distinct);
     if (found->peak.n > found->n_range[1])
         (void)finding_add(&fit->warnings, "peak_not_observed",
-                          "the peak at n = %.10g lies beyond the counts observed, up to %.10g",
-                          found->peak.n, found->n_range[1]);
+                          "the peak at n = %s lies beyond the counts observed, up to %s",
+                          quantity_number(found->peak.n).text,
+                          quantity_number(found->n_range[1]).text);
     warn_undetermined(found, fit);
 }
 
@@ -172,19 +174,19 @@ static void describe_serial(const double p[], struct findings *findings)
     }
     struct finding *finding =
         finding_add(findings, "serial_part",
-                    "%.3g %% of the work of one executor is serial; parallel work over serial work "
-                    "goes as %.3g n^%.3g.",
-                    100 * (1 - p[IPSO_ETA]), p[IPSO_ALPHA], p[IPSO_DELTA]);
+                    "%s of the work of one executor is serial; parallel work over serial work "
+                    "goes as %s n^%s.",
+                    quantity_share(1 - p[IPSO_ETA]).text, quantity_number(p[IPSO_ALPHA]).text,
+                    quantity_number(p[IPSO_DELTA]).text);
     finding_number(finding, "serial_percent", 100 * (1 - p[IPSO_ETA]));
     finding_number(finding, "alpha", p[IPSO_ALPHA]);
     finding_number(finding, "delta", p[IPSO_DELTA]);
     if (isnan(p[IPSO_STEP_AT]))
         return;
-    finding =
-        finding_add(findings, "step_in_serial_work",
-                    "Beyond n = %.10g serial work is a step higher, as when what is merged no "
-                    "longer fits into memory.",
-                    p[IPSO_STEP_AT]);
+    finding = finding_add(findings, "step_in_serial_work",
+                          "Beyond n = %s serial work is a step higher, as when what is merged no "
+                          "longer fits into memory.",
+                          quantity_number(p[IPSO_STEP_AT]).text);
     finding_number(finding, "executors", p[IPSO_STEP_AT]);
 }
 
@@ -199,11 +201,13 @@ static void describe_overhead(const double p[], double most, struct findings *fi
     double task_s = p[IPSO_TASK_TIME];
     double share = 100 * there.induced * (isnan(p[IPSO_PARALLEL]) ? task_s : p[IPSO_PARALLEL]) *
                    there.external / most / there.duration_s;
-    struct finding *finding = finding_add(findings, "scale_out_overhead",
-                                          "Scale-out induces %.3g n^%.3g times the work of "
-                                          "one executor; at n = %.10g that is %.3g %% "
-                                          "of the time.",
-                                          p[IPSO_BETA], p[IPSO_GAMMA], most, share);
+    struct finding *finding =
+        finding_add(findings, "scale_out_overhead",
+                    "Scale-out induces %s n^%s times the work of "
+                    "one executor; at n = %s that is %s "
+                    "of the time.",
+                    quantity_number(p[IPSO_BETA]).text, quantity_number(p[IPSO_GAMMA]).text,
+                    quantity_number(most).text, quantity_percent(share).text);
     finding_number(finding, "beta", p[IPSO_BETA]);
     finding_number(finding, "gamma", p[IPSO_GAMMA]);
     finding_number(finding, "share_percent", share);
@@ -218,10 +222,9 @@ static void ipso_kind_describe(const struct model *model, struct findings *findi
     struct ipso_peak peak = ipso_find_peak(law.p, 1e9);
     if (!(peak.n > 0))
         return;
-    struct finding *finding =
-        finding_add(findings, "peak",
-                    "The speedup is highest at n = %.10g, %.3g; more executors make it slower.",
-                    peak.n, peak.speedup);
+    struct finding *finding = finding_add(
+        findings, "peak", "The speedup is highest at n = %s, %s; more executors make it slower.",
+        quantity_number(peak.n).text, quantity_number(peak.speedup).text);
     finding_number(finding, "executors", peak.n);
     finding_number(finding, "speedup", peak.speedup);
 }
