@@ -1,5 +1,6 @@
 #include "cli/output/cell.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
