@@ -141,7 +141,7 @@ def test_the_client_image_runs_the_gate(client_image):
     assert "not found" not in run(*in_image(tree, "ldd", "/usr/local/bin/provisor"))
     assert run(*in_image(tree, "provisor", "--version")).startswith("provisor ")
     gate = subprocess.run(in_image(tree, "sh", "-c", "cd && provisor-gate; status=$?; cat provisor-gate/gate.env; exit $status"), text=True, capture_output=True,
-                          env={"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "PROVISOR_GATE_APPLICATION": "nightly-etl", "PROVISOR_TOKEN": "x"})
+                          env={"PATH": "/usr/local/bin:/usr/sbin:/usr/bin:/bin", "HOME": "/tmp", "PROVISOR_GATE_APPLICATION": "nightly-etl", "PROVISOR_TOKEN": "x"})
     assert gate.returncode == 2 and "neither a deadline nor a limit" in gate.stderr and gate.stdout == "PROVISOR_GATE=error\n"
     assert (tree / "etc/ssl/certs/ca-certificates.crt").is_file()
     assert not [n for n in ("usr/bin/gcc", "usr/bin/meson", "usr/local/bin/provisord", "src") if (tree / n).exists()]
