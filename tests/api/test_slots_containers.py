@@ -120,7 +120,7 @@ def test_faults_are_named(client, members, pointer, code):
 
 def test_a_container_that_fits_nowhere_is_described(client):
     problem = client.post("/v1/simulations", changed(jobs=[dict(JOB, map_container={"vcores": 10, "memory_bytes": 4})]), 422).json()
-    assert "does not fit any node: 10 vcores and 4 bytes of memory" in str(problem["errors"])
+    assert "does not fit any node: it takes 10 vcores and 4 bytes of memory" in str(problem["errors"])
 
 
 @pytest.fixture(scope="module")

@@ -21,9 +21,11 @@ BOUND = re.compile(r"(at most|may have|more than|longer than|deeper than|less th
 NO_NOUN = re.compile(r"(^| )(times|takes|makes|has|was|is|needs|shows|lies|prices|as|its|ms|this|process|less)$")
 # These numbers are 2 or more.
 MORE_THAN_ONE = {
+    "api/clusters/admissions.c": {"bytes"},
     "api/clusters/cluster_samples.c": {"operations"},
     "api/history/profile.c": {"runs"},
     "codec/geo/simulation_workload.c": {"tasks"},
+    "codec/scheduling/slots_containers.c": {"sizes"},
     "command/sample.c": {"event logs", "applications"},
     "compression/blocks.c": {"bytes"},
     "core/advice/advise_explain.c": {"executors"},
@@ -34,6 +36,7 @@ MORE_THAN_ONE = {
     "core/diagnosis/explain.c": {"executor counts"},
     "core/diagnosis/slice.c": {"counts"},
     "core/scaling/experiments/region.c": {"executor counts"},
+    "core/scaling/history/history_models.c": {"runs"},
     "core/scaling/laws/combined.c": {"laws"},
     "core/scaling/laws/configurations.c": {"different pairs"},
     "core/scaling/laws/pooled.c": {"knots", "other sets"},

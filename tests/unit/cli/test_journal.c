@@ -161,7 +161,7 @@ Test(journal, two_do_not_share_it)
     struct failure failure = {.status = EXIT_DONE};
     struct journal *first = open_it("x");
     cr_assert_not(journal_open(file, "x", &second, &failure));
-    cr_expect_not_null(strstr(failure.what, "another ingest"), "%s", failure.what);
+    cr_expect_not_null(strstr(failure.what, "another `provisor ingest`"), "%s", failure.what);
     journal_close(first);
     journal_close(open_it("x"));
 }
