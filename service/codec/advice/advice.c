@@ -215,6 +215,7 @@ static const struct shape_member members[] = {
      SHAPE_GIVEN(Q, has_launch_order)},
     {"copy_plan", SHAPE_CODE, .decode = decode_copy_plan},
     {"include", SHAPE_WORDS(Q, include, includes), .flags = KEEP},
+    {"apply", SHAPE_WORDS(Q, spark_constraints.apply, spark_proposal_words), .flags = KEEP},
 };
 const struct shape codec_advice_shape = {.request = "AdviceRequest", SHAPE_OF(members, Q)};
 

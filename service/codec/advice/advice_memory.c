@@ -39,5 +39,6 @@ void codec_advice_memory_encode(struct writer *w, const struct memory_advice *me
     for (size_t i = 0; i < plan->n_properties; i++)
         writer_member_string(w, plan->properties[i].key, plan->properties[i].value);
     writer_end_object(w);
+    writer_member_boolean(w, "applied", plan->applied);
     writer_end_object(w);
 }

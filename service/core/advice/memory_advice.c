@@ -75,13 +75,14 @@ static struct memory_question memory_question_of(const struct history_prediction
                                                  int64_t cores_per_executor,
                                                  int64_t most_per_executor)
 {
-    return (struct memory_question){.cores_per_executor = cores_per_executor,
-                                    .executors = executors,
-                                    .most_per_executor = most_per_executor,
-                                    .most_per_core = prediction->memory_per_core_bytes,
-                                    .cut_runs = prediction->memory_cut_runs,
-                                    .fixed =
-                                        fixed_sizes(&prediction->spark, &asked->spark_constraints)};
+    return (struct memory_question){
+        .cores_per_executor = cores_per_executor,
+        .executors = executors,
+        .most_per_executor = most_per_executor,
+        .most_per_core = prediction->memory_per_core_bytes,
+        .cut_runs = prediction->memory_cut_runs,
+        .fixed = fixed_sizes(&prediction->spark, &asked->spark_constraints),
+        .applied = (asked->spark_constraints.apply & PROPOSAL_MEMORY) != 0};
 }
 
 enum pv_code memory_container(const struct history_prediction *prediction,
@@ -101,9 +102,9 @@ enum pv_code memory_container(const struct history_prediction *prediction,
     PV_TRY(memory_plan_make(&history, &question, arena, &plan, err));
     if (!plan.known) {
         take_sizes(&question.fixed, &history);
-        plan.sizes = history.ran;
+        plan.set = history.ran;
     }
-    *bytes = plan.sizes.heap > 0 ? memory_sizes_total(&plan.sizes) : RUN_UNKNOWN;
+    *bytes = plan.set.heap > 0 ? memory_sizes_total(&plan.set) : RUN_UNKNOWN;
     return PV_OK;
 }
 
@@ -150,6 +151,32 @@ static struct finding *describe_heap(const struct memory_plan *plan, struct find
     return note;
 }
 
+/* "6 GiB are recommended" */
+static const char *says(const struct memory_plan *plan)
+{
+    return plan->applied ? "recommended" : "proposed";
+}
+
+/* A heap that changes by what runs used. */
+static struct finding *describe_peaks(const struct memory_plan *plan, struct findings *reasons)
+{
+    double heap = (double)plan->sizes.heap / GIB, ran = (double)plan->ran.heap / GIB;
+    if (plan->sizes.heap >= plan->ran.heap)
+        return finding_add(reasons, "memory",
+                           "%.3g GiB of heap are %s instead of %.3g: runs of this size had as much "
+                           "per core.",
+                           heap, says(plan), ran);
+    struct finding *note =
+        finding_add(reasons, "memory",
+                    "The executors of %zu run%s of at least this size used at most %.3g GiB of "
+                    "heap: %.3g GiB are %s instead of %.3g. A cut leaves a margin of at least %.3g "
+                    "%% and at least one half.",
+                    plan->evidence.runs_measured, PLURAL(plan->evidence.runs_measured),
+                    plan->needed_heap / GIB, heap, says(plan), ran, 100.0 * (MEMORY_MARGIN - 1.0));
+    finding_number(note, "margin_percent", 100.0 * (MEMORY_MARGIN - 1.0));
+    return note;
+}
+
 static struct finding *describe(const struct memory_plan *plan, struct findings *reasons)
 {
     double heap = (double)plan->sizes.heap / GIB, ran = (double)plan->ran.heap / GIB;
@@ -162,9 +189,9 @@ static struct finding *describe(const struct memory_plan *plan, struct findings 
         note = finding_add(reasons, "memory",
                            "With %.3g GiB of heap %" PRId64
                            " executor%s or task%s ended by an OutOfMemoryError: %.3g GiB are "
-                           "recommended.",
+                           "%s.",
                            (double)failed->bytes / GIB, failed->events, PLURAL(failed->events),
-                           PLURAL(failed->events), heap);
+                           PLURAL(failed->events), heap, says(plan));
         explain_failure(failed, reasons->arena, note);
         return note;
     case MEMORY_CONTAINER_LIMIT:
@@ -172,43 +199,31 @@ static struct finding *describe(const struct memory_plan *plan, struct findings 
         note =
             finding_add(reasons, "memory",
                         "%" PRId64 " executor%s with %.3g GiB of overhead %s killed at the limit "
-                        "of %s container: %.3g GiB of overhead are recommended.",
+                        "of %s container: %.3g GiB of overhead are %s.",
                         failed->events, PLURAL(failed->events), (double)failed->bytes / GIB,
                         failed->events == 1 ? "was" : "were", failed->events == 1 ? "its" : "their",
-                        (double)plan->sizes.overhead / GIB);
+                        (double)plan->sizes.overhead / GIB, says(plan));
         explain_failure(failed, reasons->arena, note);
         return note;
     case MEMORY_SPILL:
         note = finding_add(reasons, "memory",
                            "The last run spilled %.3g %% of what it read to disk: %.3g GiB %s "
-                           "are recommended instead of %.3g.",
+                           "are %s instead of %.3g.",
                            100.0 * evidence->spilled_share,
                            off_heap ? (double)plan->sizes.off_heap / GIB : heap,
-                           off_heap ? "off the heap" : "of heap",
+                           off_heap ? "off the heap" : "of heap", says(plan),
                            off_heap ? (double)plan->ran.off_heap / GIB : ran);
         finding_number(note, "spilled_percent", 100.0 * evidence->spilled_share);
         return note;
     case MEMORY_GARBAGE_COLLECTION:
         note = finding_add(reasons, "memory",
                            "The tasks of the last run spent %.3g %% of their time on collecting "
-                           "garbage: %.3g GiB of heap are recommended instead of %.3g.",
-                           100.0 * evidence->gc_share, heap, ran);
+                           "garbage: %.3g GiB of heap are %s instead of %.3g.",
+                           100.0 * evidence->gc_share, heap, says(plan), ran);
         finding_number(note, "gc_percent", 100.0 * evidence->gc_share);
         return note;
     case MEMORY_PEAK_USE:
-        if (plan->sizes.heap >= plan->ran.heap)
-            return finding_add(reasons, "memory",
-                               "Executors get %.3g GiB of heap instead of %.3g: runs of this size "
-                               "had as much per core.",
-                               heap, ran);
-        note = finding_add(reasons, "memory",
-                           "The executors of %zu run%s of at least this size used at most %.3g "
-                           "GiB of heap: %.3g GiB are recommended instead of %.3g. A cut leaves a "
-                           "margin of at least %.3g %% and at least one half.",
-                           evidence->runs_measured, PLURAL(evidence->runs_measured),
-                           plan->needed_heap / GIB, heap, ran, 100.0 * (MEMORY_MARGIN - 1.0));
-        finding_number(note, "margin_percent", 100.0 * (MEMORY_MARGIN - 1.0));
-        return note;
+        return describe_peaks(plan, reasons);
     default:
         return describe_heap(plan, reasons);
     }
@@ -220,7 +235,15 @@ static void warn_of_limit(const struct memory_question *question,
 {
     double gib = (double)memory_sizes_total(&plan->sizes) / GIB;
     struct finding *note;
-    if (plan->too_large || plan->held_back) {
+    if (plan->cut_to_fit && !plan->applied) {
+        gib = (double)memory_sizes_total(&plan->set) / GIB;
+        note = finding_add(warnings, "memory_exceeds_cluster",
+                           "Executors of %.3g GiB do not fit the %.3g GiB that the cluster has for "
+                           "each. %.3g GiB are proposed: apply memory.",
+                           gib, (double)question->most_per_executor / GIB,
+                           (double)memory_sizes_total(&plan->sizes) / GIB);
+        finding_number(note, "memory_bytes_per_executor", (double)question->most_per_executor);
+    } else if (plan->too_large || plan->held_back) {
         note = finding_add(
             warnings, "memory_exceeds_cluster",
             plan->too_large

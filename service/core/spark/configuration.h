@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "core/history/run.h"
 #include "core/spark/memory_plan.h"
+#include "core/spark/proposal.h"
 
 /*
  * The Spark properties that put a recommendation into effect, as a coherent set, and what they
@@ -18,6 +19,9 @@
  * spark.executor.cores is the number of tasks, a whole one; what Kubernetes grants an executor may be
  * a fraction (spark.kubernetes.executor.request.cores and limit.cores) and stays in proportion to it.
  * spark.sql.shuffle.partitions is fitted to the cores where adaptive execution does not do that.
+ *
+ * Changes of a kind (core/spark/proposal.h) that the caller does not apply are proposals, and the property
+ * stays as it ran.
  */
 
 /* A job on EMR Serverless has this spark.master, and may have this property. */
@@ -56,6 +60,7 @@ struct spark_constraints {
     size_t n_preserve;
     const struct strview *exclude; /* keys not to be proposed */
     size_t n_exclude;
+    unsigned apply; /* of enum spark_proposal */
 };
 
 struct spark_change {
@@ -64,6 +69,7 @@ struct spark_change {
     const char *new_value; /* NULL: to be removed */
     const char *reason;    /* a clause */
     bool is_scale;         /* the executors or their cores: what the prediction is about */
+    enum spark_proposal kind;
 };
 
 struct spark_property {
@@ -80,6 +86,8 @@ struct spark_configuration {
     size_t n;
     struct spark_change *changes; /* ascending by key */
     size_t n_changes;
+    struct spark_change *proposals; /* that are not applied: by kind, then ascending by key */
+    size_t n_proposals;
     const char **withheld; /* keys that would be proposed if the job did not set them itself */
     size_t n_withheld;
 };
