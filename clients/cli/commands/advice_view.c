@@ -82,15 +82,18 @@ static void write_figures(FILE *out, const struct terminal *terminal, const json
     bool has_last = json_is_object(json_object_get(advice, "last_run"));
     char last[CELL_TEXT_MAX];
     char advised[CELL_TEXT_MAX];
-    fprintf(out, "\n%s%-20s%14s%14s%s\n", style_begin(terminal->color_out, STYLE_BOLD), "",
-            has_last ? "last run" : "", "advised", style_end(terminal->color_out));
+    bool misses = question_status(advice) == EXIT_GATE_FAILED;
+    const char *head = misses ? "closest allowed" : "advised";
+    int width = misses ? 17 : 14;
+    fprintf(out, "\n%s%-20s%14s%*s%s\n", style_begin(terminal->color_out, STYLE_BOLD), "",
+            has_last ? "last run" : "", width, head, style_end(terminal->color_out));
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
         if (json_at(advice, figures[i].advised) == NULL ||
             json_is_null(json_at(advice, figures[i].advised)))
             continue;
         cell(advice, figures[i].last, figures[i].kind, last);
         cell(advice, figures[i].advised, figures[i].kind, advised);
-        fprintf(out, "%-20s%14s%14s\n", figures[i].name, has_last ? last : "", advised);
+        fprintf(out, "%-20s%14s%*s\n", figures[i].name, has_last ? last : "", width, advised);
     }
 }
 
@@ -140,6 +143,21 @@ static void write_changes(FILE *out, const struct terminal *terminal, const json
     fputc('\n', out);
     (void)table_write_list(out, FORM_TABLE, terminal, changes, columns,
                            sizeof columns / sizeof *columns, changes, NULL);
+}
+
+/* Changes that are set only when they are asked for. */
+static void write_proposals(FILE *out, const struct terminal *terminal, const json_t *advice)
+{
+    const json_t *proposals = json_at(advice, "spark.proposals");
+    for (size_t i = 0; i < json_array_size(proposals); i++) {
+        const json_t *proposal = json_array_get(proposals, i);
+        char text[CELL_TEXT_MAX];
+        (void)snprintf(text, sizeof text, "- %s=%s (%s): --apply %s",
+                       json_text_at(proposal, "key", ""), json_text_at(proposal, "new", ""),
+                       json_text_at(proposal, "reason", ""), json_text_at(proposal, "kind", ""));
+        fputs(i == 0 ? "\nProposed, not applied\n" : "", out);
+        table_write_wrapped(out, terminal, 2, text);
+    }
 }
 
 /* What executors that come and go would make of it, beside a fixed number. */
@@ -302,6 +320,7 @@ void advice_view_write(FILE *out,
     write_remedies(out, advice);
     write_data_needed(out, terminal, advice);
     write_changes(out, terminal, advice);
+    write_proposals(out, terminal, advice);
     write_autoscaling(out, terminal, advice);
     write_memory(out, terminal, advice);
     write_findings(out, terminal, json_object_get(advice, "warnings"), "Warnings", STYLE_WARNING);

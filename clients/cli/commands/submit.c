@@ -15,6 +15,9 @@ static const struct option_spec options[] = {
      "Print the command instead of running it; no advice is stored.", false},
     {"gate", 0, OPTION_FLAG, NULL,
      "Run nothing where `provisor gate` would fail, and exit as it does.", false},
+    {"force", 0, OPTION_FLAG, NULL,
+     "Apply the advice although no allowed number of executors is predicted to meet the deadline.",
+     false},
     {"on-unavailable", 0, OPTION_CHOICE, "open|closed",
      "When the service is away or overloaded: open runs the command as it is with a warning (the "
      "default), closed fails.",
@@ -245,8 +248,10 @@ static int ask(struct submission *submission)
     struct failure *failure = &invocation->failure;
     bool gated = argument_given(invocation->arguments, "gate");
     if (!question_ask(invocation, &submission->question, &submission->answer)) {
-        bool no_history = failure->status == EXIT_TOO_LITTLE_HISTORY && !gated;
-        if (!no_history && (!failure->unavailable || invocation->settings.fail_closed))
+        /* Nothing is advised, for lack of history or of a count that satisfies the constraints. */
+        bool no_advice = !gated && (failure->status == EXIT_TOO_LITTLE_HISTORY ||
+                                    failure->status == EXIT_GATE_FAILED);
+        if (!no_advice && (!failure->unavailable || invocation->settings.fail_closed))
             return invocation_failed(invocation);
         warn("%s\n          the command runs as it is, without advice", failure->what);
         *failure = (struct failure){.status = EXIT_DONE};
@@ -260,7 +265,8 @@ static int ask(struct submission *submission)
         return (int)gate.status;
     }
     /* Where no count would be in time, the least late one is no advice to act on. */
-    if (question_status(submission->answer.advice) == EXIT_GATE_FAILED) {
+    if (question_status(submission->answer.advice) == EXIT_GATE_FAILED &&
+        !submission->question.force) {
         warn("%s\n          the command runs as it is; --gate would stop it", gate.headline);
         return EXIT_DONE;
     }
@@ -289,18 +295,22 @@ const struct command command_submit = {
     .positional = "[APPLICATION]",
     .positional_max = 1,
     .rest = "COMMAND...",
-    .description = "Asks as `provisor advise` does, puts the advised properties into the command "
-                   "as --conf, and runs it; its exit "
-                   "status is that of the command. What the command sets itself, by --conf or by "
-                   "options such as --executor-cores, "
-                   "stays as it is, and the advice is made to go with it. The application is that "
-                   "of --name or spark.app.name "
-                   "unless it is given.\n\n"
-                   "The property spark.provisor.adviceId names the advice in the event log of the "
-                   "run, so that the two are "
-                   "compared once the log has been ingested. When the service is away, knows "
-                   "nothing of the application, or predicts that no executor count meets the "
-                   "deadline, the command runs as it is, with a warning.",
+    .description =
+        "Asks as `provisor advise` does, puts the advised properties into the command "
+        "as --conf, and runs it; its exit "
+        "status is that of the command. What the command sets itself, by --conf or by "
+        "options such as --executor-cores, "
+        "stays as it is, and the advice is made to go with it. The application is that "
+        "of --name or spark.app.name "
+        "unless it is given.\n\n"
+        "The property spark.provisor.adviceId names the advice in the event log of the "
+        "run, so that the two are "
+        "compared once the log has been ingested. When the service is away, knows "
+        "nothing of the application, or predicts that no executor count meets the "
+        "deadline, the command runs as it is, with a warning. --force applies the advice "
+        "in the last case.\n\n"
+        "Properties set the executors and what belongs to them. Other changes, of memory, "
+        "speculation and partitions, are proposals: --apply sets them.",
     .examples = "  provisor submit nightly-etl -s 64 -d 90s -- spark-submit --class Main job.jar\n"
                 "  provisor submit --gate -d 90s -- spark-submit --name nightly-etl job.jar\n"
                 "  provisor submit --dry-run nightly-etl -d 90s -- spark-submit job.jar",
