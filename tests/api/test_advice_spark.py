@@ -70,7 +70,7 @@ def test_enforced_properties_decide(client):
 def test_preserved_and_excluded_properties(client):
     name = record(client, {"spark.executor.cores": "2", "spark.executor.instances": "5", "spark.executor.memory": "4g"})
     advice = ask(client, name, preserve=["spark.executor.instances"], exclude=["spark.executor.memory"])
-    assert advice["spark"] == {"properties": {"spark.executor.cores": "2", "spark.executor.instances": "5"}, "changes": []}
+    assert advice["spark"] == {"properties": {"spark.executor.cores": "2", "spark.executor.instances": "5"}, "changes": [], "proposals": []}
 
 
 @pytest.mark.parametrize("constraints, pointer, code", [

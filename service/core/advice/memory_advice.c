@@ -242,29 +242,31 @@ static void warn_of_limit(const struct memory_question *question,
                            "each. %.3g GiB are proposed: apply memory.",
                            gib, (double)question->most_per_executor / GIB,
                            (double)memory_sizes_total(&plan->sizes) / GIB);
-        finding_number(note, "memory_bytes_per_executor", (double)question->most_per_executor);
-    } else if (plan->too_large || plan->held_back) {
-        note = finding_add(
-            warnings, "memory_exceeds_cluster",
-            plan->too_large
-                ? "Executors of %.3g GiB do not fit the %.3g GiB that the cluster has for each, so "
-                  "their memory is not changed: fewer cores per executor leave each task more "
-                  "memory."
-                : "Executors get %.3g GiB, though the history asks for more: the cluster has %.3g "
-                  "GiB for each. Fewer cores per executor leave each task more memory.",
-            gib, (double)question->most_per_executor / GIB);
-        finding_number(note, "memory_bytes_per_executor", (double)question->most_per_executor);
+    } else if (plan->too_large) {
+        note = finding_add(warnings, "memory_exceeds_cluster",
+                           "Executors of %.3g GiB do not fit the %.3g GiB that the cluster has for "
+                           "each, so their memory is not changed: fewer cores per executor leave "
+                           "each task more memory.",
+                           gib, (double)question->most_per_executor / GIB);
+    } else if (plan->held_back) {
+        note =
+            finding_add(warnings, "memory_exceeds_cluster",
+                        "Executors of %.3g GiB are %s, though the history asks for more: the "
+                        "cluster has %.3g GiB for each. Fewer cores per executor leave each task "
+                        "more memory.",
+                        gib, says(plan), (double)question->most_per_executor / GIB);
     } else if (plan->held_back_by_cores) {
-        note = finding_add(
-            warnings, "memory_bounded_per_core",
-            "Executors get %.3g GiB, though the history asks for more: memory grows to at most "
-            "%.3g GiB per core. Fewer cores per executor or more partitions leave each task more "
-            "memory.",
-            gib, (double)question->most_per_core / GIB);
+        note = finding_add(warnings, "memory_bounded_per_core",
+                           "Executors of %.3g GiB are %s, though the history asks for more: memory "
+                           "grows to at most %.3g GiB per core. Fewer cores per executor or more "
+                           "partitions leave each task more memory.",
+                           gib, says(plan), (double)question->most_per_core / GIB);
         finding_number(note, "memory_per_core_bytes", (double)question->most_per_core);
     } else {
         return;
     }
+    if (question->most_per_executor != RUN_UNKNOWN)
+        finding_number(note, "memory_bytes_per_executor", (double)question->most_per_executor);
     finding_number(note, "container_bytes", (double)memory_sizes_total(&plan->sizes));
 }
 
