@@ -38,6 +38,7 @@ class ProvisorSparkSubmitMixin:
         "provisor_confidence",
         "provisor_labels",
         "provisor_constraints",
+        "provisor_apply",
         "provisor_request",
     )
 
@@ -50,6 +51,7 @@ class ProvisorSparkSubmitMixin:
         provisor_confidence: float | str | None = None,
         provisor_labels: Mapping[str, str] | None = None,
         provisor_constraints: Mapping[str, Any] | None = None,
+        provisor_apply: str | Sequence[str] | None = None,
         provisor_request: Mapping[str, Any] | None = None,
         provisor_on_missed: str = WARN,
         provisor_on_at_risk: str = WARN,
@@ -65,6 +67,7 @@ class ProvisorSparkSubmitMixin:
         self.provisor_confidence = provisor_confidence
         self.provisor_labels = provisor_labels
         self.provisor_constraints = provisor_constraints
+        self.provisor_apply = provisor_apply
         self.provisor_request = provisor_request
         self.provisor_actions = {
             "missed": checked_action("provisor_on_missed", provisor_on_missed),
@@ -101,6 +104,7 @@ class ProvisorSparkSubmitMixin:
                 confidence=self.provisor_confidence,
                 labels=self.provisor_labels,
                 constraints=self.provisor_constraints,
+                apply=self.provisor_apply,
                 request=self.provisor_request,
             )
             return ask(ProvisorHook(self.provisor_conn_id), context, with_enforced(body, self.provisor_own()))
