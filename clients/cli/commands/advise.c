@@ -39,13 +39,13 @@ static const struct column csv_columns[] = {
 
 static bool write_rendered(struct advise *advise, FILE *out, enum output_form form)
 {
-    if (advise->question.dry_run && form != FORM_MARKDOWN)
-        warn("this advice is not stored: leave spark.provisor.adviceId out, or ask without "
-             "--dry-run");
     char *text = question_render(advise->invocation, &advise->question, &advise->answer,
                                  output_form_names[form]);
     if (text == NULL)
         return false;
+    if (advise->question.dry_run && form != FORM_MARKDOWN)
+        warn("this advice is not stored: leave spark.provisor.adviceId out, or ask without "
+             "--dry-run");
     size_t n = strlen(text);
     fprintf(out, "%s%s", text, n > 0 && text[n - 1] == '\n' ? "" : "\n");
     free(text);

@@ -110,6 +110,22 @@ static void warn_of_withheld(const struct spark_before *before,
     }
 }
 
+/* Where the deadline is missed, no number of executors is recommended: it is the closest. */
+static enum pv_code
+name_closest(struct spark_configuration *made, struct arena *arena, struct pv_error *err)
+{
+    static const char recommended[] = "the recommended";
+    const size_t n = sizeof recommended - 1;
+    for (size_t i = 0; i < made->n_changes; i++) {
+        struct spark_change *change = &made->changes[i];
+        if (strncmp(change->reason, recommended, n) == 0)
+            change->reason = arena_printf(arena, "the closest allowed%s", change->reason + n);
+        if (change->reason == NULL)
+            return pv_no_memory(err);
+    }
+    return PV_OK;
+}
+
 enum pv_code spark_advise(const struct history_prediction *prediction,
                           const struct spark_constraints *constraints,
                           int64_t cores_per_executor,
@@ -128,6 +144,8 @@ enum pv_code spark_advise(const struct history_prediction *prediction,
     PV_TRY(bottleneck_cures(&prediction->bottlenecks, executors * slots, arena, cures, &n, err));
     PV_TRY(spark_configuration_make(&prediction->spark, constraints, executors, cores_per_executor,
                                     memory, cures, n, arena, made, err));
+    if (advice->verdict == ADVISE_MISSED)
+        PV_TRY(name_closest(made, arena, err));
     warn_of_difference(made, cores_per_executor, advice);
     warn_of_withheld(&prediction->spark, made, advice);
     warn_of_failures(memory, made, advice);

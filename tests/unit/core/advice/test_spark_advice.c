@@ -174,6 +174,20 @@ Test(spark_advice, a_run_out_of_memory_is_said_first)
     cr_expect_null(finding_find(&advice.warnings, "memory_not_applied"), "it is not proposed");
 }
 
+/* No number is recommended that is late. */
+Test(spark_advice, executors_that_are_late_are_the_closest)
+{
+    advice = (struct advice){.recommendation = {.executors = 6}, .warnings = {.arena = &arena}};
+    for (int missed = 0; missed < 2; missed++) {
+        advice.verdict = missed ? ADVISE_MISSED : ADVISE_AT_RISK;
+        cr_assert_eq(spark_advise(&prediction, &constraints, 4, NULL, &arena, &advice, &made, NULL),
+                     PV_OK);
+        cr_assert_eq(made.n_changes, 1);
+        cr_expect_str_eq(made.changes[0].reason,
+                         missed ? "the closest allowed executors" : "the recommended executors");
+    }
+}
+
 /* A fixed number that is to be kept; none with dynamic allocation. */
 Test(spark_advice, executors_to_keep)
 {
