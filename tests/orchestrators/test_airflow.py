@@ -419,7 +419,7 @@ def test_earlier_releases_of_the_operator_keep_conf_elsewhere():
 
         template_fields = ("_conf",)
     operator = Earlier(task_id="job", conf={"spark.a": "1"}, provisor_application="nightly-etl", provisor_problem_size=64, provisor_deadline_s=90)
-    operator.provisor_apply(operator.provisor_advise(context_of()))
+    operator.provisor_configure(operator.provisor_advise(context_of()))
     assert operator._conf["spark.a"] == "1" and operator._conf["spark.provisor.adviceId"]
 
 

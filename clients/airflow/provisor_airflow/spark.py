@@ -81,7 +81,7 @@ class ProvisorSparkSubmitMixin:
         # kwargs: from 2.8 to 2.10 Airflow says by one that a worker calls, which only the operator's own method takes out.
         advised = self.provisor_advise(context)
         act_on(self.log, advised, self.provisor_actions)  # type: ignore[attr-defined]
-        self.provisor_apply(advised)
+        self.provisor_configure(advised)
         return super().execute(context, **kwargs)  # type: ignore[misc]
 
     def provisor_own(self) -> dict[str, Any]:
@@ -111,7 +111,7 @@ class ProvisorSparkSubmitMixin:
         except (ProvisorRefused, ValueError) as error:
             raise AirflowFailException(str(error)) from None
 
-    def provisor_apply(self, advised: Advised) -> None:
+    def provisor_configure(self, advised: Advised) -> None:
         """Into `conf`, except what the author sets."""
         own, name = self.provisor_own(), self._conf_name()
         added = {key: value for key, value in advised.conf.items() if key not in own}

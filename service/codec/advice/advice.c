@@ -563,7 +563,7 @@ void codec_advice_encode(struct writer *w, const struct codec_advice_reply *repl
     if (question->include & ADVICE_SPARK)
         codec_advice_spark_encode(w, reply->answer);
     if (question->include & ADVICE_MEMORY)
-        codec_advice_memory_encode(w, &reply->answer->memory);
+        codec_advice_memory_encode(w, reply->answer);
     if (question->include & ADVICE_AUTOSCALING)
         codec_advice_autoscaling_encode(
             w, reply->answer->has_autoscaling ? &reply->answer->autoscaling : NULL);

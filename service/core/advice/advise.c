@@ -505,7 +505,7 @@ static void go_by_last_run(struct view *view, struct advice *advice)
     view->slowest_s = last->duration_s * (1.0 + goal->tolerance_percent / 100.0);
 }
 
-/* The least cost of the counts that are allowed but for their cost; NULL: there is no count. */
+/* The count of the least cost, whatever max_cost is; NULL if no count is allowed. */
 static const struct curve_point *cheapest_point(const struct curve *curve,
                                                 const struct advise_goal *goal)
 {

@@ -440,7 +440,7 @@ static void set_properties(struct planner *p)
                      "by the most that the Python workers used");
 }
 
-/* Sizes without what is only proposed. */
+/* Sizes without proposals. */
 static struct memory_sizes without_proposals(const struct planner *p)
 {
     const struct memory_history *history = p->history;
@@ -460,7 +460,7 @@ static struct memory_sizes without_proposals(const struct planner *p)
     return set;
 }
 
-/* What the properties set, and whether anything of the plan is left out. */
+/* Sizes that the properties set, and whether they leave out a part of the plan. */
 static void settle_set(struct planner *p)
 {
     struct memory_plan *plan = p->plan;
