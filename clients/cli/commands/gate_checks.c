@@ -143,9 +143,10 @@ void gate_skip(const char *why, struct gate *gate)
 
 void gate_refuse(const struct failure *failure, struct gate *gate)
 {
-    *gate = (struct gate){.outcome = failure->status == EXIT_TOO_LITTLE_HISTORY ? GATE_FAILED
-                                                                                : GATE_BROKEN,
-                          .status = failure->status};
+    bool decides =
+        failure->status == EXIT_TOO_LITTLE_HISTORY || failure->status == EXIT_GATE_FAILED;
+    *gate =
+        (struct gate){.outcome = decides ? GATE_FAILED : GATE_BROKEN, .status = failure->status};
     struct gate_check *check = add_check(gate, "deadline");
     fail_check(check, failure->status);
     (void)snprintf(check->message, sizeof check->message, "%.1000s", failure->what);
