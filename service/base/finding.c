@@ -70,6 +70,15 @@ void finding_count(struct finding *finding, size_t count)
     finding_number(finding, "count", (double)count);
 }
 
+void findings_lead(struct findings *findings)
+{
+    if (findings->n < 2 || findings->failed)
+        return;
+    const struct finding last = findings->items[findings->n - 1];
+    memmove(findings->items + 1, findings->items, (findings->n - 1) * sizeof last);
+    findings->items[0] = last;
+}
+
 double finding_value(const struct finding *finding, const char *name)
 {
     for (size_t i = 0; i < finding->n_evidence; i++)

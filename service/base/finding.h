@@ -52,6 +52,9 @@ void finding_text(struct finding *finding, const char *name, const char *text);
 /* Add "count", of the things concerned. */
 void finding_count(struct finding *finding, size_t count);
 
+/* Move the last finding to the front. */
+void findings_lead(struct findings *findings);
+
 /* The number of that name among the evidence, NAN where there is none. */
 double finding_value(const struct finding *finding, const char *name);
 

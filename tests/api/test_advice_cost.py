@@ -336,12 +336,13 @@ def test_logs_show_memory_and_start_up(client, name):
     store(client, name, *(memory_log(n, executors=4, peak=2 * GIB, JVMOffHeapMemory=100 << 20) for n in range(5)))
     constraints = {"min_executors": 4, "max_executors": 4, "price_per_machine_hour": 1, "spot_per_machine_hour": 0.5, "interruptions_per_hour": 60, "machine_cores": 16,
                    "machine_memory_bytes": 10 * GIB}
-    advice = ask(client, application=name, deadline_s=60, include=["memory"], constraints=constraints)
+    advice = ask(client, application=name, deadline_s=60, include=["memory"], constraints=constraints, apply=["memory"])
     planned = advice["memory"]["container_bytes"]
     assert planned == 4505 << 20 and advice["pricing"]["container_bytes"] == planned and advice["pricing"]["executors_per_machine"] == 2
     assert "by its memory" in reason(advice, "price")["message"] and reason(advice, "machine_packing", "warnings") is None
-    kept = ask(client, application=name, deadline_s=60, constraints=dict(constraints, preserve=["spark.executor.memory"]))["pricing"]
-    assert kept["executors_per_machine"] == 1 and kept["container_bytes"] > 8 * GIB
+    for more in ({"constraints": dict(constraints, preserve=["spark.executor.memory"]), "apply": ["memory"]}, {"constraints": constraints}):
+        kept = ask(client, application=name, deadline_s=60, **more)["pricing"]
+        assert kept["executors_per_machine"] == 1 and kept["container_bytes"] > 8 * GIB, "the price is for the memory that is set"
     plain = ask(client, application=name, deadline_s=600, constraints=constraints)["recommendation"]["predicted_duration_s"]
     spot = ask(client, application=name, deadline_s=600, constraints=constraints, market="spot")
     assert spot["pricing"]["executor_startup_s"] == 2
@@ -353,7 +354,7 @@ def test_other_memory_for_the_recommended_executors_is_told(client, name):
     """Memory is cut for as many executors as ran last, and not for fewer; the cost is of the memory for as many as ran last."""
     store(client, name, *(memory_log(n, executors=8, heap="6g", peak=3 * GIB, OnHeapStorageMemory=2 * GIB) for n in range(5)))
     constraints = {"price_per_machine_hour": 1, "machine_cores": 64, "machine_memory_bytes": 16 * GIB, "max_executors": 2}
-    advice = ask(client, application=name, deadline_s=600, include=["memory"], constraints=constraints)
+    advice = ask(client, application=name, deadline_s=600, include=["memory"], constraints=constraints, apply=["memory"])
     pricing, evidence = advice["pricing"], reason(advice, "machine_packing", "warnings")["evidence"]
     assert evidence["container_bytes_advised"] == advice["memory"]["container_bytes"] > pricing["container_bytes"] == evidence["container_bytes"]
     assert evidence["executors_per_machine"] == pricing["executors_per_machine"] == 16 * GIB // pricing["container_bytes"]

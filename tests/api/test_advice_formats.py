@@ -7,7 +7,7 @@ import uuid
 import jsonschema
 import pytest
 import yaml
-from test_advice_spark import ask, record, run_of
+from test_advice_spark import ask, record, record_with_shuffle, run_of
 
 STATIC = {"spark.executor.instances": "5", "spark.executor.cores": "2", "spark.executor.memory": "4g"}
 AWKWARD = {"spark.executor.extraJavaOptions": "-Dpath='a b' -Dslash=C:\\x -Ddollar=$HOME `id`"}
@@ -273,3 +273,57 @@ def test_what_cannot_be_rendered_is_refused_and_not_stored(client_of_module, sta
     assert shown.text.splitlines()[0].endswith(": unknown")
     stored = client_of_module.get("/v1/advice?application=" + name).json()["items"][0]["id"]
     client_of_module.request("GET", "/v1/advice/%s?format=k8s" % stored, 409)
+
+
+CONFIGURATIONS = ("spark-submit", "spark-defaults", "k8s", "databricks", "emr", "emr-serverless")
+
+
+@pytest.mark.parametrize("form", CONFIGURATIONS)
+def test_a_missed_deadline_configures_nothing_unless_it_is_forced(client_of_module, static, form):
+    body = {"application": static, "problem_size": 40, "deadline_s": 1}
+    known = len(client_of_module.get("/v1/advice?application=%s&verdict=missed" % static).json()["items"])
+    refused = client_of_module.request("POST", "/v1/advice?format=" + form, 409, json=body).json()
+    assert "missed" in refused["detail"] and "force=true" in refused["detail"]
+    assert len(client_of_module.get("/v1/advice?application=%s&verdict=missed" % static).json()["items"]) == known, "nothing is stored"
+    stored = client_of_module.post("/v1/advice", body, status=201).json()
+    assert stored["verdict"] == "missed"
+    path = "/v1/advice/%s?format=%s" % (stored["id"], form)
+    client_of_module.request("GET", path + "&force=false", 409)
+    cores = "cores: 2" if form == "k8s" else "spark.executor.cores"
+    assert cores in client_of_module.request("GET", path + "&force=true", 200).text
+    assert cores in client_of_module.post("/v1/advice?dry_run=true&force=1&format=" + form, body, status=200).text
+    client_of_module.request("GET", path + "&force=perhaps", 422)
+
+
+def test_unknown_configures_nothing_even_if_it_is_forced(client_of_module):
+    name = "far-" + uuid.uuid4().hex[:8]
+    client_of_module.request("POST", "/v1/applications/%s/runs" % name, 201, json=run_of(4))
+    stored = client_of_module.post("/v1/advice", {"application": name, "problem_size": 4000, "deadline_s": 26}, status=201).json()
+    assert stored["verdict"] == "unknown"
+    for query in ("", "&force=true"):
+        detail = client_of_module.request("GET", "/v1/advice/%s?format=spark-submit%s" % (stored["id"], query), 409).json()["detail"]
+        assert detail == "the verdict is unknown, so the advice has no Spark properties to render"
+
+
+def test_markdown_names_the_closest_and_the_proposals(client_of_module, static):
+    def text(name, **more):
+        body = {"application": name, "problem_size": 40, "deadline_s": 26, **more}
+        return client_of_module.post("/v1/advice?dry_run=true&format=markdown", body, status=200).text
+
+    assert "| | last run | advised |" in text(static) and "closest" not in text(static)
+    assert "| | last run | closest allowed |" in text(static, deadline_s=1)
+    name = record_with_shuffle(client_of_module)
+    assert "Proposed, not applied:" not in text(static)
+    line = next(line for line in text(name, problem_size=8, deadline_s=100).splitlines() if line.startswith("- spark.sql.shuffle.partitions"))
+    assert line.endswith("`--apply partitions`")
+    assert "Proposed" not in text(name, problem_size=8, deadline_s=100, apply=["partitions"])
+
+
+@pytest.mark.parametrize("form", CONFIGURATIONS)
+def test_a_proposal_is_in_no_form(client_of_module, form):
+    name = record_with_shuffle(client_of_module)
+    def rendered(**more):
+        body = {"application": name, "problem_size": 8, "deadline_s": 100, **more}
+        return client_of_module.post("/v1/advice?dry_run=true&format=" + form, body, status=200).text
+
+    assert "spark.sql.shuffle.partitions" not in rendered() and "spark.sql.shuffle.partitions" in rendered(apply=["partitions"])

@@ -70,7 +70,8 @@ def test_enforced_properties_decide(client):
 def test_preserved_and_excluded_properties(client):
     name = record(client, {"spark.executor.cores": "2", "spark.executor.instances": "5", "spark.executor.memory": "4g"})
     advice = ask(client, name, preserve=["spark.executor.instances"], exclude=["spark.executor.memory"])
-    assert advice["spark"] == {"properties": {"spark.executor.cores": "2", "spark.executor.instances": "5"}, "changes": [], "spark_version": "3.5.1"}
+    assert advice["spark"] == {"properties": {"spark.executor.cores": "2", "spark.executor.instances": "5"}, "changes": [], "proposals": [],
+                               "spark_version": "3.5.1"}
 
 
 @pytest.mark.parametrize("constraints, pointer, code", [
@@ -123,3 +124,62 @@ def test_properties_that_contradict_the_recommendation_are_warned_of(client, con
     warning = next(w for w in advice["warnings"] if w["code"] == "properties_differ")
     assert warning["evidence"] == {"executors": executors or m, "cores_per_executor": cores, "recommended_executors": m, "recommended_cores_per_executor": 2}
     assert "properties_differ" not in [w["code"] for w in ask(client, name)["warnings"]]
+
+
+SHUFFLES = {"spark.executor.cores": "2", "spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "1"}
+
+
+def record_with_shuffle(client):
+    """An application whose shuffle has one partition, fewer than there are cores."""
+    name = "spark-" + uuid.uuid4().hex[:8]
+    stages = [{"id": 0, "parents": [], "task_durations_s": [2.0] * 8, "duration_s": 4.0, "shuffle_write_bytes": 1 << 30},
+              {"id": 1, "parents": [0], "task_durations_s": [20.0], "duration_s": 20.0, "shuffle_read_bytes": 1 << 30}]
+    run = {"problem_size": 8, "executors": 4, "cores_per_executor": 2, "duration_s": 30, "initialization_s": 5, "stages": stages,
+           "spark_properties": SHUFFLES, "spark_version": "3.5.1"}
+    lines = [json.dumps(dict(run, started_at="2026-01-%02dT10:00:00Z" % day)) for day in (1, 2, 3)]
+    client.request("POST", "/v1/applications", 201, json={"name": name})
+    client.request("POST", "/v1/applications/%s/runs/import" % name, 201, data="\n".join(lines), headers={"Content-Type": "application/x-ndjson"})
+    return name
+
+
+def test_partitions_are_set_only_if_they_are_applied(client):
+    name = record_with_shuffle(client)
+    key = "spark.sql.shuffle.partitions"
+    usual = ask(client, name, deadline_s=100)
+    assert key not in usual["spark"]["properties"] and key not in changes_of(usual)
+    proposal = next(p for p in usual["spark"]["proposals"] if p["key"] == key)
+    assert proposal["kind"] == "partitions" and proposal["old"] == "1" and proposal["reason"]
+    body = {"application": name, "problem_size": 40, "deadline_s": 100, "apply": ["partitions", "memory"]}
+    applied = client.post("/v1/advice?dry_run=true", body, status=200).json()
+    assert applied["spark"]["properties"][key] == proposal["new"] and changes_of(applied)[key] == ("1", proposal["new"])
+    assert key not in {p["key"] for p in applied["spark"]["proposals"]}
+    assert applied["recommendation"] == usual["recommendation"], "the prediction does not assume proposals, nor what is applied of them"
+
+
+def test_every_item_of_a_batch_applies_its_own(client):
+    name = record_with_shuffle(client)
+    items = [{"application": name, "deadline_s": 100, **more} for more in ({}, {"apply": ["partitions"]})]
+    usual, applied = client.post("/v1/advice/batch?dry_run=true", {"items": items}, status=200).json()["items"]
+    assert "spark.sql.shuffle.partitions" in applied["spark"]["properties"] and "spark.sql.shuffle.partitions" not in usual["spark"]["properties"]
+
+
+@pytest.mark.parametrize("apply, pointer, code, said", [
+    (["speculations"], "/apply/0", "not_allowed", "must be one of: memory, speculation, partitions; did you mean speculation?"),
+    (["memory", "all"], "/apply/1", "not_allowed", "must be one of: memory, speculation, partitions"),
+    (["memory", "memory"], "/apply/1", "duplicate", "is listed twice"),
+    ("memory", "/apply", "wrong_type", "must be an array")])
+def test_kinds_that_are_none_are_named(client, apply, pointer, code, said):
+    errors = client.request("POST", "/v1/advice?dry_run=true", 422, json={"application": "any", "apply": apply}).json()["errors"]
+    assert [(e["pointer"], e["code"], e["detail"]) for e in errors] == [(pointer, code, said)]
+
+
+def test_the_least_cost_that_is_possible_is_said(client):
+    name = record(client, {"spark.executor.cores": "2"})
+    body = {"application": name, "deadline_s": 26, "constraints": {"price_per_executor_hour": 1, "max_cost": 0.0001}}
+    error = client.request("POST", "/v1/advice?dry_run=true", 422, json=body).json()["errors"][0]
+    assert (error["pointer"], error["code"]) == ("/constraints/max_cost", "unsatisfiable")
+    least = float(error["detail"].split("the least cost is ")[1].split(",")[0])
+    body["constraints"]["max_cost"] = least
+    assert client.post("/v1/advice?dry_run=true", body, status=200).json()["recommendation"]["cost"] <= least
+    body["constraints"]["max_cost"] = 0.99 * least
+    client.request("POST", "/v1/advice?dry_run=true", 422, json=body)

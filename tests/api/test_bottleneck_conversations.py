@@ -82,7 +82,7 @@ def test_a_bottleneck_its_cure_and_what_advice_makes_of_it(client, name, kind, o
     assert help_ or "ore executors" in item["cure"], "it says that more executors do not cure it, or how far they help"
     assert sorted(item["properties"]) == properties
 
-    advice = client.post("/v1/advice?dry_run=true", {"application": name, "problem_size": 32, "constraints": {"min_executors": EXECUTORS}}, 200).json()
+    advice = client.post("/v1/advice?dry_run=true", {"application": name, "problem_size": 32, "constraints": {"min_executors": EXECUTORS}, "apply": ["speculation", "partitions"]}, 200).json()
     assert advice["verdict"] == "met"
     reason = next(r for r in advice["reasons"] if r["code"] == "bottleneck")
     assert reason["evidence"]["kind"] == kind and reason["evidence"].get("stage_id") == (None if whole else 7)

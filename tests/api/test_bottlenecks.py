@@ -41,15 +41,20 @@ def test_a_long_task_of_the_last_run(client, name, longest_bytes, kind, properti
     assert (item["kind"], item["stage_id"], item["more_executors_help"], item["properties"]) == (kind, 0, False, properties)
     assert 20 < item["lost_s"] <= 30 and item["lost_percent"] == pytest.approx(100 * item["lost_s"] / found["duration_s"])
     assert item["finding"]["evidence"]["longest_task_s"] == 30 and "More executors do not cure this" in item["cure"]
-    advice = client.post("/v1/advice?dry_run=true", {"application": name, "deadline_s": 60}, 200).json()
+    advice = client.post("/v1/advice?dry_run=true", {"application": name, "deadline_s": 60, "apply": ["speculation"]}, 200).json()
     reason = next(r for r in advice["reasons"] if r["code"] == "bottleneck")
     assert reason["evidence"]["kind"] == kind and reason["evidence"]["stage_id"] == 0 and item["cure"] in reason["message"]
     changes = {c["key"]: c for c in advice["spark"]["changes"]}
     assert ("spark.speculation" in changes) == (kind == "straggler")
     if kind == "straggler":
         assert changes["spark.speculation"]["new"] == "true" and "stage 0" in changes["spark.speculation"]["reason"]
-        kept = client.post("/v1/advice?dry_run=true", {"application": name, "deadline_s": 60, "constraints": {"exclude": ["spark.speculation"]}}, 200).json()
+        kept = client.post("/v1/advice?dry_run=true", {"application": name, "deadline_s": 60, "apply": ["speculation"],
+                                                       "constraints": {"exclude": ["spark.speculation"]}}, 200).json()
         assert "spark.speculation" not in kept["spark"]["properties"]
+        usual = client.post("/v1/advice?dry_run=true", {"application": name, "deadline_s": 60}, 200).json()["spark"]
+        assert "spark.speculation" not in usual["properties"] and "spark.speculation" not in {c["key"] for c in usual["changes"]}
+        proposal = next(p for p in usual["proposals"] if p["key"] == "spark.speculation")
+        assert (proposal["kind"], proposal["new"]) == ("speculation", "true") and "stage 0" in proposal["reason"]
 
 
 def test_input_in_too_few_tasks_is_split_for_the_cores_advised(client, name):

@@ -225,10 +225,12 @@ def test_speculation_is_left_out_unless_it_is_asked_for(k8s):
         return admitted(body, response)["spec"]["sparkConf"]
 
     assert "spark.speculation" not in conf() and "spark.speculation" not in conf(speculation="false")
-    assert conf(speculation="true")["spark.speculation"] == "true"
+    assert conf(speculation="true")["spark.speculation"] == conf(apply="speculation")["spark.speculation"] == "true"
+    assert "spark.speculation" not in conf(apply="memory partitions")
     for own in ("true", "false"):
         assert conf({"spark.speculation": own})["spark.speculation"] == own, "what the job sets stays"
     assert "spark.speculation" not in conf(preserve="spark.speculation")
+    assert "provisor/apply must list kinds of changes: memory, speculation, partitions" in ask(k8s, annotate(review("create"), apply="memory,all"))["warnings"][0]
     assert "provisor/speculation must be true or false" in ask(k8s, annotate(review("create"), speculation="yes"))["warnings"][0]
 
 
@@ -323,6 +325,11 @@ def test_memory_that_the_patch_changes_is_said(k8s):
     k8s.post("/v1/applications/%s/runs/import" % name, None, 201, data="\n".join(map(json.dumps, runs)), headers={"Content-Type": "application/x-ndjson"})
     body = annotate(put_memory(with_executors(review("create"), 4), "8g"), application=name)
     response = ask(k8s, body)
+    assert admitted(body, response)["spec"]["executor"]["memory"] == "8g", response
+    assert warning(response, "memory") == ("provisor: %s: Proposed, not applied: spark.executor.memory=4g (the runs used less). "
+                                           "The annotation provisor/apply: memory applies it." % name)
+    body["request"]["uid"] = str(uuid.uuid4())
+    response = ask(k8s, annotate(body, apply="memory, partitions"))
     assert admitted(body, response)["spec"]["executor"]["memory"] == "4g", response
     assert warning(response, "memory") == "provisor: %s: Executor memory is changed from 8g to 4g: the runs used less." % name
-    assert "changed" not in json.dumps(ask(k8s, annotate(body, action="warn")).get("warnings")), "what would be changed is said by itself"
+    assert "changed" not in json.dumps(ask(k8s, annotate(body, action="warn", apply="memory")).get("warnings")), "what would be changed is said by itself"

@@ -78,7 +78,7 @@ def test_memory_that_is_not_used_is_saved_and_priced(client, name):
     few = ask(client, name, constraints=four)["memory"]
     assert few["basis"] == "as_ran" and few["properties"] == {} and few["change_bytes"] == 0
     store(client, name, memory_log(4, peak=2 * GIB, JVMOffHeapMemory=100 * MIB))
-    advice = ask(client, name, constraints=dict(four, memory_price_per_gib_hour=0.5))
+    advice = ask(client, name, constraints=dict(four, memory_price_per_gib_hour=0.5), apply=["memory"])
     memory, executors = advice["memory"], advice["recommendation"]["executors"]
     assert memory["basis"] == "peak_use" and memory["executor_memory_bytes"] == 4 * GIB and memory["overhead_bytes"] == 409 * MIB
     assert memory["ran_with"]["executor_memory_bytes"] == 8 * GIB and memory["ran_with"]["container_bytes"] == 8 * GIB + 819 * MIB
@@ -95,11 +95,21 @@ def test_memory_that_is_not_used_is_saved_and_priced(client, name):
     assert advice["spark"]["properties"]["spark.executor.memory"] == "4g"
     change = [c for c in advice["spark"]["changes"] if c["key"] == "spark.executor.memory"][0]
     assert (change["old"], change["new"]) == ("8g", "4g") and change["reason"] == "the runs used less"
+    assert memory["applied"] and advice["spark"]["proposals"] == []
     kept = ask(client, name, constraints=dict(four, preserve=["spark.executor.memory"]))
     assert kept["memory"]["executor_memory_bytes"] == 8 * GIB and kept["memory"]["basis"] == "enforced"
     assert kept["spark"]["properties"]["spark.executor.memory"] == "8g" and kept["memory"]["change_bytes"] == 0
     now = ask(client, name, constraints=dict(four, current={"spark.executor.memory": "4g"}))["memory"]
     assert now["properties"] == {} and now["ran_with"]["executor_memory_bytes"] == 4 * GIB
+
+
+def test_memory_that_is_not_asked_for_is_proposed(client, name):
+    store(client, name, *(memory_log(n, peak=2 * GIB, JVMOffHeapMemory=100 * MIB) for n in range(5)))
+    advice = ask(client, name, constraints={"min_executors": 4, "max_executors": 4})
+    assert advice["spark"]["properties"]["spark.executor.memory"] == "8g" and "spark.executor.memory" not in json.dumps(advice["spark"]["changes"])
+    assert advice["spark"]["proposals"] == [{"key": "spark.executor.memory", "old": "8g", "new": "4g", "reason": "the runs used less", "kind": "memory"}]
+    assert advice["memory"]["properties"] == {"spark.executor.memory": "4g"} and not advice["memory"]["applied"]
+    assert "4 GiB are proposed instead of 8." in next(r for r in advice["reasons"] if r["code"] == "memory")["message"]
 
 
 def test_peaks_are_not_multiplied_by_sizes(client, name):

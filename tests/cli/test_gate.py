@@ -119,7 +119,7 @@ def test_a_terminal_is_not_overflown(cli, columns):
 
 @pytest.mark.parametrize("words, status, outcome", [
     (MET, 0, "passed"), (MISSED, 3, "failed"), (AT_RISK, 4, "failed"), (UNKNOWN, 5, "failed"), (NEVER_RAN, 5, None),
-    ((*MET, "--max-cost-rise", "0%"), 0, "passed"), ((*MET, "--max-error", "1%"), 5, "failed"), ((*MET, "--max-error", "10%"), 0, "passed"),
+    ((*MET, "--price", "1", "--max-cost", "0.001"), 3, "failed"), ((*MET, "--max-cost-rise", "0%"), 0, "passed"), ((*MET, "--max-error", "1%"), 5, "failed"), ((*MET, "--max-error", "10%"), 0, "passed"),
     (("nightly-etl", "-s", "128", "-d", "90s", "--max-cost-rise", "20%"), 3, "failed"),
     (("nightly-etl", "-s", "128", "-d", "90s", "--max-cost-rise", "80%"), 0, "passed"),
     # At risk, and dearer: the graver of both.

@@ -483,8 +483,25 @@ def test_earlier_releases_of_the_operator_keep_conf_elsewhere():
 
         template_fields = ("_conf",)
     operator = Earlier(task_id="job", conf={"spark.a": "1"}, provisor_application="nightly-etl", provisor_problem_size=64, provisor_deadline_s=90)
-    operator.provisor_apply(operator.provisor_advise(context_of()))
+    operator.provisor_configure(operator.provisor_advise(context_of()))
     assert operator._conf["spark.a"] == "1" and operator._conf["spark.provisor.adviceId"]
+
+
+@pytest.mark.parametrize("apply, sent", [(["speculation"], ["speculation"]), ("speculation, memory,speculation", ["speculation", "memory"]),
+                                         ("", None), ("None", None), ([], None), (None, None)])
+def test_kinds_of_proposals_are_a_list_or_a_text(apply, sent):
+    assert advice.request_of(application="x", apply=apply).get("apply") == sent
+
+
+def test_speculation_is_set_only_if_it_is_applied(history):
+    usual = run(operator_of(MET))["conf"]
+    applied = run(operator_of(MET, apply="{{ params.kinds }}"), context_of(params={"kinds": "speculation,memory"}))["conf"]
+    assert "spark.speculation" not in usual and applied["spark.speculation"] == "true"
+    task = submit_of(provisor_apply=["speculation"])
+    run(task)
+    assert task.conf["spark.speculation"] == "true"
+    with pytest.raises(AirflowFailException, match="must be one of: memory, speculation, partitions"):
+        run(operator_of(MET, apply="copies"))
 
 
 def test_properties_that_are_none_are_left_out():

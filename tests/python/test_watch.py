@@ -539,12 +539,13 @@ def test_instances_that_the_advice_removes_are_the_initial_executors():
     """The builder of the next session cannot unset what another place sets."""
     properties = {"spark.dynamicAllocation.initialExecutors": "2"}
 
-    def report(new):
+    def report(new, verdict="met"):
         change = SimpleNamespace(key="spark.executor.instances", old="10", new=new)
-        advice = SimpleNamespace(spark=SimpleNamespace(properties=properties, changes=[change]))
+        advice = SimpleNamespace(verdict=verdict, spark=SimpleNamespace(properties=properties, changes=[change]))
         return SessionReport(SimpleNamespace(reply=None), advice, None)
     assert report(None).properties == {**properties, "spark.executor.instances": "2"}
-    assert report("4").properties == properties
+    assert report("4").properties == report("4", "at_risk").properties == properties
+    assert report("4", "missed").properties == {}, "the closest of those that are late is nothing to configure a session with"
 
 
 def test_an_interrupt_is_the_users(log, tmp_path, monkeypatch):

@@ -4,7 +4,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field
-from typing import Any, Mapping
+from typing import Any, Mapping, Sequence
 
 ADVICE_ID_PROPERTY = "spark.provisor.adviceId"
 FAIL, SKIP, WARN = "fail", "skip", "warn"
@@ -91,6 +91,12 @@ def number_of(name: str, value: Any) -> float | int | None:
         raise ValueError("%s is no number: %r" % (name, value)) from None
 
 
+def kinds_of(apply: str | Sequence[str] | None) -> list[str] | None:
+    """Kinds of proposals to apply, each once; a template may have rendered them as one text, "memory,speculation"."""
+    words = apply.split(",") if isinstance(apply, str) else apply or []
+    return list(dict.fromkeys(word.strip() for word in words if word.strip() not in ("", "None"))) or None
+
+
 def request_of(
     *,
     application: str | None,
@@ -99,6 +105,7 @@ def request_of(
     confidence: Any = None,
     labels: Mapping[str, str] | None = None,
     constraints: Mapping[str, Any] | None = None,
+    apply: str | Sequence[str] | None = None,
     request: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The body of POST /v1/advice: further members come from `request`, which the others override."""
@@ -109,6 +116,7 @@ def request_of(
         "deadline_s": number_of("deadline_s", deadline_s),
         "confidence": number_of("confidence", confidence),
         "labels": dict(labels) if labels else None,
+        "apply": kinds_of(apply),
     }
     body.update({name: value for name, value in given.items() if value is not None})
     if constraints:

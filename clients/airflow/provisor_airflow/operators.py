@@ -46,6 +46,8 @@ class ProvisorAdviceOperator(BaseOperator):
     :param confidence: the probability with which it has to meet the deadline, by default 0.95 (templated)
     :param labels: of the runs to predict from (templated)
     :param constraints: as in the contract: `max_executors`, `enforced`, `preserve`, ... (templated)
+    :param apply: kinds of proposals that `conf` sets, as a list or a text with commas: `memory`, `speculation`, `partitions`;
+        by default none, and `conf` has the executors and what belongs to them (templated)
     :param request: further members of the request (templated)
     :param on_missed: `fail`, `skip` or `warn` if no executor count is predicted to meet the deadline
     :param on_at_risk: the same if one is, but with less than the requested confidence
@@ -57,7 +59,7 @@ class ProvisorAdviceOperator(BaseOperator):
     :param provisor_conn_id: the connection
     """
 
-    template_fields: Sequence[str] = ("application", "problem_size", "deadline_s", "confidence", "labels", "constraints", "request")
+    template_fields: Sequence[str] = ("application", "problem_size", "deadline_s", "confidence", "labels", "constraints", "apply", "request")
     template_fields_renderers = {"labels": "json", "constraints": "json", "request": "json"}
     ui_color = "#e8eaf6"
 
@@ -70,6 +72,7 @@ class ProvisorAdviceOperator(BaseOperator):
         confidence: float | str | None = None,
         labels: Mapping[str, str] | None = None,
         constraints: Mapping[str, Any] | None = None,
+        apply: str | Sequence[str] | None = None,
         request: Mapping[str, Any] | None = None,
         on_missed: str = WARN,
         on_at_risk: str = WARN,
@@ -87,6 +90,7 @@ class ProvisorAdviceOperator(BaseOperator):
         self.confidence = confidence
         self.labels = labels
         self.constraints = constraints
+        self.apply = apply
         self.request = request
         self.on_missed, self.on_at_risk = checked_action("on_missed", on_missed), checked_action("on_at_risk", on_at_risk)
         self.on_unknown, self.on_unavailable = checked_action("on_unknown", on_unknown), checked_action("on_unavailable", on_unavailable)
@@ -103,6 +107,7 @@ class ProvisorAdviceOperator(BaseOperator):
                 confidence=self.confidence,
                 labels=self.labels,
                 constraints=self.constraints,
+                apply=self.apply,
                 request=self.request,
             )
             self.check_question(body)

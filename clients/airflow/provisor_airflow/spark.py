@@ -38,6 +38,7 @@ class ProvisorSparkSubmitMixin:
         "provisor_confidence",
         "provisor_labels",
         "provisor_constraints",
+        "provisor_apply",
         "provisor_request",
     )
 
@@ -50,6 +51,7 @@ class ProvisorSparkSubmitMixin:
         provisor_confidence: float | str | None = None,
         provisor_labels: Mapping[str, str] | None = None,
         provisor_constraints: Mapping[str, Any] | None = None,
+        provisor_apply: str | Sequence[str] | None = None,
         provisor_request: Mapping[str, Any] | None = None,
         provisor_on_missed: str = WARN,
         provisor_on_at_risk: str = WARN,
@@ -66,6 +68,7 @@ class ProvisorSparkSubmitMixin:
         self.provisor_confidence = provisor_confidence
         self.provisor_labels = provisor_labels
         self.provisor_constraints = provisor_constraints
+        self.provisor_apply = provisor_apply
         self.provisor_request = provisor_request
         self.provisor_actions = {
             "missed": checked_action("provisor_on_missed", provisor_on_missed),
@@ -80,7 +83,7 @@ class ProvisorSparkSubmitMixin:
         # kwargs: from 2.8 to 2.10 Airflow says by one that a worker calls, which only the operator's own method takes out.
         advised = self.provisor_advise(context)
         act_on(self.log, advised, self.provisor_actions)  # type: ignore[attr-defined]
-        self.provisor_apply(advised)
+        self.provisor_configure(advised)
         return super().execute(context, **kwargs)  # type: ignore[misc]
 
     def provisor_own(self) -> dict[str, Any]:
@@ -103,13 +106,14 @@ class ProvisorSparkSubmitMixin:
                 confidence=self.provisor_confidence,
                 labels=self.provisor_labels,
                 constraints=self.provisor_constraints,
+                apply=self.provisor_apply,
                 request=self.provisor_request,
             )
             return ask(ProvisorHook(self.provisor_conn_id), context, with_enforced(body, self.provisor_own()))
         except (ProvisorRefused, ValueError) as error:
             raise AirflowFailException(str(error)) from None
 
-    def provisor_apply(self, advised: Advised) -> None:
+    def provisor_configure(self, advised: Advised) -> None:
         """Into `conf`, except what the author sets."""
         own, name = self.provisor_own(), self._conf_name()
         added = {key: value for key, value in advised.conf.items() if key not in own}

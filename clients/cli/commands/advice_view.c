@@ -201,11 +201,12 @@ static void write_figures(FILE *out, const struct terminal *terminal, const json
     add_durations(&rows, advice);
     add_interval(&rows, advice);
     add_cost(&rows, advice);
+    const char *head = question_status(advice) == EXIT_GATE_FAILED ? "closest allowed" : "advised";
     int name = width_of(&rows, offsetof(struct row, name), NAME_WIDTH);
     int last = has_last ? width_of(&rows, offsetof(struct row, last), CELL_WIDTH - 2) + 2 : 0;
-    int advised = width_of(&rows, offsetof(struct row, advised), CELL_WIDTH - 2) + 2;
+    int advised = width_of(&rows, offsetof(struct row, advised), CELL_WIDTH) + 2;
     fprintf(out, "\n%s%-*s%*s%*s%s\n", style_begin(terminal->color_out, STYLE_BOLD), name, "", last,
-            has_last ? "last run" : "", advised, "advised", style_end(terminal->color_out));
+            has_last ? "last run" : "", advised, head, style_end(terminal->color_out));
     for (size_t i = 0; i < rows.n; i++) {
         const struct row *row = &rows.items[i];
         fprintf(out, "%-*s%*s", name, row->name, last, has_last ? row->last : "");
@@ -252,6 +253,21 @@ static void write_changes(FILE *out, const struct terminal *terminal, const json
     fputc('\n', out);
     (void)table_write_list(out, FORM_TABLE, terminal, changes, columns,
                            sizeof columns / sizeof *columns, changes, NULL);
+}
+
+/* Changes that are set only when they are asked for. */
+static void write_proposals(FILE *out, const struct terminal *terminal, const json_t *advice)
+{
+    const json_t *proposals = json_at(advice, "spark.proposals");
+    for (size_t i = 0; i < json_array_size(proposals); i++) {
+        const json_t *proposal = json_array_get(proposals, i);
+        char text[CELL_TEXT_MAX];
+        (void)snprintf(text, sizeof text, "- %s=%s (%s): --apply %s",
+                       json_text_at(proposal, "key", ""), json_text_at(proposal, "new", ""),
+                       json_text_at(proposal, "reason", ""), json_text_at(proposal, "kind", ""));
+        fputs(i == 0 ? "\nProposed, not applied\n" : "", out);
+        table_write_wrapped(out, terminal, 2, text);
+    }
 }
 
 /* What executors that come and go would make of it, beside a fixed number. */
@@ -447,6 +463,7 @@ void advice_view_write(FILE *out,
     write_remedies(out, advice);
     write_data_needed(out, terminal, advice);
     write_changes(out, terminal, advice);
+    write_proposals(out, terminal, advice);
     write_autoscaling(out, terminal, advice);
     write_memory(out, terminal, advice);
     write_reasons(out, terminal, advice, (parts & ADVICE_WHY) != 0);

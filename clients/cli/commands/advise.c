@@ -12,6 +12,8 @@ static const struct option_spec options[] = {
     {"why", 'w', OPTION_FLAG, NULL, "Show all reasons, not only the first three.", false},
     {"dry-run", 'n', OPTION_FLAG, NULL, "Store nothing; a token that may only read is enough.",
      false},
+    {"force", 0, OPTION_FLAG, NULL,
+     "Write a configuration although it is predicted to miss the deadline.", false},
     {NULL, 0, OPTION_FLAG, NULL, NULL, false}};
 static const struct option_group group = {"Options", options};
 
@@ -42,6 +44,9 @@ static bool write_rendered(struct advise *advise, FILE *out, enum output_form fo
                                  output_form_names[form]);
     if (text == NULL)
         return false;
+    if (advise->question.dry_run && form != FORM_MARKDOWN)
+        warn("this advice is not stored: leave spark.provisor.adviceId out, or ask without "
+             "--dry-run");
     size_t n = strlen(text);
     fprintf(out, "%s%s", text, n > 0 && text[n - 1] == '\n' ? "" : "\n");
     free(text);
@@ -113,18 +118,25 @@ const struct command command_advise = {
     .summary = "Recommend executors for a job, with an interval and reasons.",
     .positional = "[APPLICATION]",
     .positional_max = 1,
-    .description = "Asks how many executors the job needs to meet its deadline, predicted from the "
-                   "recorded runs of the "
-                   "application, and which Spark properties follow from that. Without a deadline "
-                   "it is asked what would cost least "
-                   "without being much slower than the last run.\n\n"
-                   "The answer is stored, so that the run which follows it can be compared with "
-                   "it; with --dry-run it is not. Its "
-                   "exit status is 0 whatever the verdict is: `provisor gate` is for decisions.",
+    .description =
+        "Asks how many executors the job needs to meet its deadline, predicted from the "
+        "recorded runs of the "
+        "application, and which Spark properties follow from that. Without a deadline "
+        "it is asked what would cost least "
+        "without being much slower than the last run.\n\n"
+        "The answer is stored, so that the run which follows it can be compared with "
+        "it; with --dry-run it is not. Its "
+        "exit status is 0 whatever the verdict is: `provisor gate` is for decisions. Only "
+        "a configuration (--format spark-submit and the like) is not written, with exit "
+        "status 3, if no allowed number of executors is predicted to meet the deadline, "
+        "and with 5 if there is too little history.\n\n"
+        "Properties set the executors and what belongs to them. Other changes, of memory, "
+        "speculation and partitions, are proposals: --apply sets them.",
     .examples =
         "  provisor advise nightly-etl --size 64 --deadline 90s\n"
         "  provisor advise nightly-etl --size 8GiB --deadline 90s --why\n"
         "  provisor advise nightly-etl --size 64 --deadline 90s --format spark-submit\n"
+        "  provisor advise nightly-etl --deadline 90s --apply memory,partitions\n"
         "  provisor advise nightly-etl --deadline 90s -o json | jq .recommendation.executors",
     .groups = {&group, &question_options, &spark_options},
     .run = run};

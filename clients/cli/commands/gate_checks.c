@@ -248,9 +248,10 @@ void gate_skip(const struct failure *failure, const struct question *question, s
 
 void gate_refuse(const struct failure *failure, const struct question *question, struct gate *gate)
 {
-    *gate = (struct gate){.outcome = failure->status == EXIT_TOO_LITTLE_HISTORY ? GATE_FAILED
-                                                                                : GATE_BROKEN,
-                          .status = failure->status};
+    bool decides =
+        failure->status == EXIT_TOO_LITTLE_HISTORY || failure->status == EXIT_GATE_FAILED;
+    *gate =
+        (struct gate){.outcome = decides ? GATE_FAILED : GATE_BROKEN, .status = failure->status};
     struct gate_check *check = add_check(gate, verdict_check(has_deadline(question)));
     fail_check(check, failure->status, true);
     (void)snprintf(check->message, sizeof check->message, "%.1000s", failure->what);

@@ -53,6 +53,11 @@ static const struct option_spec spark[] = {
     {"preserve", 0, OPTION_TEXT, "KEY", "A Spark property to leave as it is; may be repeated.",
      true},
     {"exclude", 0, OPTION_TEXT, "KEY", "A Spark property not to propose; may be repeated.", true},
+    {"apply", 0, OPTION_TEXT, "KINDS",
+     "Kinds of proposals to apply, with commas between them: memory, speculation, partitions; may "
+     "be "
+     "repeated. Other proposals are shown and not set.",
+     true},
     {"dynamic-allocation", 0, OPTION_CHOICE, "true|false", "With dynamic allocation or without.",
      false},
     {NULL, 0, OPTION_FLAG, NULL, NULL, false}};
@@ -162,6 +167,26 @@ static size_t index_of(const json_t *list, const char *word)
     return i;
 }
 
+/* "memory,speculation" of a repeated option into a list, each word once. */
+static bool set_apply(struct invocation *invocation, json_t *body)
+{
+    json_t *list = NULL;
+    size_t at = 0;
+    for (const char *text; (text = argument_next(invocation->arguments, "apply", &at)) != NULL;) {
+        if (!member(invocation, body, "apply", true, &list))
+            return false;
+        for (const char *from = text; *(from += strspn(from, ", ")) != '\0';
+             from += strcspn(from, ", ")) {
+            char word[64];
+            (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(from, ", "), from);
+            if (index_of(list, word) == json_array_size(list) &&
+                json_array_append_new(list, json_string(word)) != 0)
+                return fail_memory(&invocation->failure);
+        }
+    }
+    return true;
+}
+
 /* A member is added once, no-MEMBER removed, and none removes all. */
 static bool change_include(json_t *list, const char *word)
 {
@@ -262,7 +287,8 @@ bool question_read(struct invocation *invocation,
         {"size", "problem_size"}, {"deadline", "deadline_s"}, {"confidence", "confidence"}};
     static const struct mapped texts[] = {{"objective", "objective"}, {"market", "market"}};
     const char *key = argument_text(invocation->arguments, "idempotency-key");
-    *question = (struct question){.dry_run = argument_given(invocation->arguments, "dry-run")};
+    *question = (struct question){.dry_run = argument_given(invocation->arguments, "dry-run"),
+                                  .force = argument_given(invocation->arguments, "force")};
     if (key != NULL && (strlen(key) > 250 || strpbrk(key, "\"\\\r\n") != NULL))
         return fail(
             &invocation->failure, EXIT_USAGE,
@@ -273,7 +299,7 @@ bool question_read(struct invocation *invocation,
         !set_numbers(invocation, question->body, numbers, sizeof numbers / sizeof *numbers) ||
         !set_texts(invocation, question->body, texts, sizeof texts / sizeof *texts) ||
         !set_pairs(invocation, question->body, "label", "labels", ':') ||
-        !set_include(invocation, question->body))
+        !set_include(invocation, question->body) || !set_apply(invocation, question->body))
         return false;
     return set_constraints(invocation, question->body);
 }
@@ -297,15 +323,31 @@ static void explain_unknown(struct failure *failure, const json_t *problem)
                              "lists the applications");
 }
 
+/* The request is right, and no number of executors satisfies it. */
+static void explain_unsatisfiable(struct failure *failure, const json_t *problem)
+{
+    if (strcmp(json_text_at(problem, "errors.0.code", ""), "unsatisfiable") == 0)
+        failure->status = EXIT_GATE_FAILED;
+}
+
+static void explain_422(struct failure *failure, const json_t *problem)
+{
+    explain_unknown(failure, problem);
+    explain_unsatisfiable(failure, problem);
+}
+
 static bool post(struct invocation *invocation,
                  const json_t *body,
                  bool dry_run,
                  const char *key,
                  const char *format,
+                 bool force,
                  struct remote_reply *reply)
 {
-    const struct remote_parameter query[] = {
-        {"dry_run", dry_run ? "true" : NULL}, {"format", format}, {NULL, NULL}};
+    const struct remote_parameter query[] = {{"dry_run", dry_run ? "true" : NULL},
+                                             {"format", format},
+                                             {"force", force ? "true" : NULL},
+                                             {NULL, NULL}};
     char *text = json_dumps(body, JSON_COMPACT);
     if (text == NULL)
         return fail_memory(&invocation->failure);
@@ -325,7 +367,7 @@ static bool post(struct invocation *invocation,
                         "stores nothing and needs only read");
     }
     if (!good && reply->status == 422)
-        explain_unknown(&invocation->failure, reply->json);
+        explain_422(&invocation->failure, reply->json);
     return good;
 }
 
@@ -333,7 +375,7 @@ static json_t *ask(struct invocation *invocation, const json_t *body, bool dry_r
 {
     struct remote_reply reply = {.status = 0};
     json_t *advice = NULL;
-    if (post(invocation, body, dry_run, key, NULL, &reply))
+    if (post(invocation, body, dry_run, key, NULL, false, &reply))
         advice = json_incref(reply.json);
     remote_reply_clear(&reply);
     return advice;
@@ -464,6 +506,24 @@ static char *take_text(struct remote_reply *reply)
     return text;
 }
 
+/* Does the verdict allow a configuration? False: recorded. */
+static bool
+may_render(struct invocation *invocation, const struct question *question, const json_t *advice)
+{
+    enum exit_status status = question_status(advice);
+    if (status == EXIT_TOO_LITTLE_HISTORY)
+        return fail(
+            &invocation->failure, status, "nothing is recommended%s: %s",
+            question->force ? ", so there is nothing that --force could render" : "",
+            json_text_at(advice, "reasons.0.message", "the history does not allow an answer"));
+    if (status != EXIT_GATE_FAILED || question->force)
+        return true;
+    (void)fail(&invocation->failure, status,
+               "no allowed number of executors is predicted to meet the deadline, so no "
+               "configuration is written");
+    return fail_next(&invocation->failure, "--force writes that of the closest one");
+}
+
 char *question_render(struct invocation *invocation,
                       const struct question *question,
                       const struct answer *answer,
@@ -473,19 +533,15 @@ char *question_render(struct invocation *invocation,
     char path[128];
     char *text = NULL;
     struct remote_reply reply = {.status = 0};
-    const struct remote_parameter query[] = {{"format", format}, {NULL, NULL}};
-    if (json_is_null(json_object_get(advice, "recommendation")) &&
-        strcmp(format, "markdown") != 0) {
-        (void)fail(
-            &invocation->failure, EXIT_TOO_LITTLE_HISTORY, "nothing is recommended: %s",
-            json_text_at(advice, "reasons.0.message", "the history does not allow an answer"));
+    const struct remote_parameter query[] = {
+        {"format", format}, {"force", question->force ? "true" : NULL}, {NULL, NULL}};
+    if (strcmp(format, "markdown") != 0 && !may_render(invocation, question, advice))
         return NULL;
-    }
     (void)snprintf(path, sizeof path, "/v1/advice/%.64s", json_text_at(advice, "id", ""));
     struct remote_request request = {
         .method = "GET", .path = path, .query = query, .accept = "*/*"};
     bool good = question->dry_run
-                    ? post(invocation, answer->body, true, NULL, format, &reply)
+                    ? post(invocation, answer->body, true, NULL, format, question->force, &reply)
                     : remote_call(invocation->remote, &request, &reply, &invocation->failure);
     if (good)
         text = take_text(&reply);

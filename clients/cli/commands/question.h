@@ -12,6 +12,7 @@ extern const struct option_group spark_options;    /* how it is configured */
 struct question {
     json_t *body; /* of POST /v1/advice; owned */
     bool dry_run; /* nothing is to be stored */
+    bool force;   /* a configuration that misses the deadline is to be rendered, too */
     char idempotency_key[260];
 };
 
@@ -43,7 +44,8 @@ bool question_ask(struct invocation *invocation,
                   struct answer *answer);
 void answer_clear(struct answer *answer);
 
-/* The advice as the service renders it ("spark-submit", "markdown"); free it. NULL: recorded. */
+/* The advice as the service renders it ("spark-submit", "markdown"); free it. NULL: recorded, with the
+ * status of the verdict if this is `missed` or `unknown`, for which no configuration is rendered. */
 char *question_render(struct invocation *invocation,
                       const struct question *question,
                       const struct answer *answer,

@@ -15,6 +15,9 @@ static const struct option_spec options[] = {
      "Print the command instead of running it; no advice is stored.", false},
     {"gate", 0, OPTION_FLAG, NULL,
      "Run nothing where `provisor gate` would fail, and exit as it does.", false},
+    {"force", 0, OPTION_FLAG, NULL,
+     "Apply the advice although no allowed number of executors is predicted to meet the deadline.",
+     false},
     {NULL, 0, OPTION_FLAG, NULL, NULL, false}};
 static const struct option_group group = {"Options", options};
 
@@ -257,7 +260,8 @@ static int ask(struct submission *submission)
         return (int)gate.status;
     }
     /* Where no count would be in time, the least late one is no advice to act on. */
-    if (question_status(submission->answer.advice) == EXIT_GATE_FAILED) {
+    if (question_status(submission->answer.advice) == EXIT_GATE_FAILED &&
+        !submission->question.force) {
         warn("%s\n          the command runs as it is; --gate would stop it", gate.headline);
         return EXIT_DONE;
     }
@@ -286,20 +290,24 @@ const struct command command_submit = {
     .positional = "[APPLICATION]",
     .positional_max = 1,
     .rest = "COMMAND...",
-    .description = "Asks as `provisor advise` does, puts the advised properties into the command "
-                   "as --conf, and runs it; its exit "
-                   "status is that of the command. What the command sets itself, by --conf or by "
-                   "options such as --executor-cores, "
-                   "stays as it is, and the advice is made to go with it. The application is that "
-                   "of --name or spark.app.name "
-                   "unless it is given.\n\n"
-                   "The property spark.provisor.adviceId names the advice in the event log of the "
-                   "run, so that the two are "
-                   "compared once the log has been ingested. When the service is away, knows "
-                   "nothing of the application, or predicts that no executor count meets the "
-                   "deadline, the command runs as it is, with a warning. A token that is wrong, "
-                   "expired or revoked fails before anything is run; with --on-token-refused warn "
-                   "the command runs as it is.",
+    .description =
+        "Asks as `provisor advise` does, puts the advised properties into the command "
+        "as --conf, and runs it; its exit "
+        "status is that of the command. What the command sets itself, by --conf or by "
+        "options such as --executor-cores, "
+        "stays as it is, and the advice is made to go with it. The application is that "
+        "of --name or spark.app.name "
+        "unless it is given.\n\n"
+        "The property spark.provisor.adviceId names the advice in the event log of the "
+        "run, so that the two are "
+        "compared once the log has been ingested. When the service is away, knows "
+        "nothing of the application, or predicts that no executor count meets the "
+        "deadline, the command runs as it is, with a warning. A token that is wrong, "
+        "expired or revoked fails before anything is run; with --on-token-refused warn "
+        "the command runs as it is. --force applies the advice also if no executor count "
+        "meets the deadline.\n\n"
+        "Properties set the executors and what belongs to them. Other changes, of "
+        "memory, speculation and partitions, are proposals: --apply sets them.",
     .examples = "  provisor submit nightly-etl -s 64 -d 90s -- spark-submit --class Main job.jar\n"
                 "  provisor submit --gate -d 90s -- spark-submit --name nightly-etl job.jar\n"
                 "  provisor submit --dry-run nightly-etl -d 90s -- spark-submit job.jar",

@@ -45,11 +45,11 @@ METHODS = [
     row("listAudit", "audit", "pages"),
     # advice
     row("createAdvice", "advise", "one", "application", query=("fields", "dry_run")),
-    row("createAdvice", "advise_as", "text", "format", "application", query=("format", "dry_run"), choice=TEXT_FORMS),
+    row("createAdvice", "advise_as", "text", "format", "application", query=("format", "dry_run", "force"), choice=TEXT_FORMS),
     row("createAdviceBatch", "advise_batch", "one", "items"),
     row("listAdvice", "past_advice", "pages"),
     row("getAdvice", "advice", "one", query=("fields",)),
-    row("getAdvice", "advice_as", "text", "format", query=("format",), choice=TEXT_FORMS),
+    row("getAdvice", "advice_as", "text", "format", query=("format", "force"), choice=TEXT_FORMS),
     # admissions
     row("createAdmission", "admit", "one"),
     row("listAdmissions", "admissions", "pages"),

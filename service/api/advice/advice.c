@@ -52,13 +52,22 @@ read_format(const struct http_request *request, enum advice_format *format, stru
                     "emr, emr-serverless, markdown");
 }
 
+/* A configuration is rendered although no number of executors is predicted to meet the deadline. */
+static enum pv_code
+read_force(const struct http_request *request, bool *force, struct pv_error *err)
+{
+    return api_query_boolean(request, "force", false, force, err);
+}
+
 static enum pv_code
 read_query(const struct http_request *request, bool *dry_run, struct pv_error *err)
 {
-    static const char *const known[] = {"dry_run", "format", NULL};
+    static const char *const known[] = {"dry_run", "force", "format", NULL};
     enum advice_format format;
+    bool force;
     PV_TRY(http_check_query(request, known, err));
     PV_TRY(read_format(request, &format, err));
+    PV_TRY(read_force(request, &force, err));
     return api_query_boolean(request, "dry_run", false, dry_run, err);
 }
 
@@ -69,11 +78,13 @@ static enum pv_code render_body(const struct http_request *request,
                                 struct strview *text,
                                 struct pv_error *err)
 {
+    bool force = false;
     *text = (struct strview){0};
     PV_TRY(read_format(request, format, err));
+    PV_TRY(read_force(request, &force, err));
     return *format == ADVICE_JSON
                ? PV_OK
-               : advice_render((struct strview){response->body, response->body_n}, *format,
+               : advice_render((struct strview){response->body, response->body_n}, *format, force,
                                request->arena, text, err);
 }
 
@@ -449,7 +460,7 @@ enum pv_code advice_get(void *context,
                         struct http_response *response,
                         struct pv_error *err)
 {
-    static const char *const known[] = {"format", NULL};
+    static const char *const known[] = {"force", "format", NULL};
     struct api *api = context;
     store_tx_auto_t *tx = NULL;
     struct advice_row row;

@@ -141,6 +141,11 @@ void admission_judge(const struct admission_rules *rules,
         verdict == ADVISE_UNKNOWN ? NULL : admission_describe_memory(review, made, arena, &differs);
     if (differs)
         warn_besides(answer, join(subject, "", memory, arena));
+    if (is_put_into_effect(rules, made)) {
+        const char *proposal = admission_describe_memory_proposal(made, arena, &differs);
+        if (differs)
+            warn_besides(answer, join(subject, "", proposal, arena));
+    }
     if (admission_applies(rules, review, made)) {
         const char *change = admission_describe_memory_change(review, made, arena, &differs);
         if (differs)

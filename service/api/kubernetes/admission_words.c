@@ -234,3 +234,18 @@ const char *admission_describe_memory_change(const struct admission_review *revi
     return arena_printf(arena, "Executor memory is changed from %.*s to %s: %s.",
                         (int)(own.n < NUMBER_ROOM ? own.n : NUMBER_ROOM), own.at, advised, reason);
 }
+
+const char *
+admission_describe_memory_proposal(const struct advice_made *made, struct arena *arena, bool *has)
+{
+    const struct spark_configuration *spark = &made->answer.spark;
+    *has = made->answer.has_spark && spark->n_proposals > 0 &&
+           spark->proposals[0].kind == PROPOSAL_MEMORY;
+    if (!*has)
+        return NULL;
+    const struct spark_change *proposal = &spark->proposals[0];
+    return arena_printf(arena,
+                        "Proposed, not applied: %s=%s (%s). The annotation provisor/apply: memory "
+                        "applies it.",
+                        proposal->key, proposal->new_value, proposal->reason);
+}

@@ -44,4 +44,8 @@ const char *admission_describe_memory_change(const struct admission_review *revi
                                              struct arena *arena,
                                              bool *changes);
 
+/* A change of memory that is proposed, and how to apply it. *has: false if there is none. */
+const char *
+admission_describe_memory_proposal(const struct advice_made *made, struct arena *arena, bool *has);
+
 #endif

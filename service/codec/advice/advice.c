@@ -239,6 +239,7 @@ static const struct shape_member members[] = {
      SHAPE_GIVEN(Q, has_launch_order)},
     {"copy_plan", SHAPE_CODE, .decode = decode_copy_plan},
     {"include", SHAPE_WORDS(Q, include, includes), .flags = KEEP},
+    {"apply", SHAPE_WORDS(Q, spark_constraints.apply, spark_proposal_words), .flags = KEEP},
 };
 const struct shape codec_advice_shape = {.request = "AdviceRequest", SHAPE_OF(members, Q)};
 
@@ -589,7 +590,7 @@ void codec_advice_encode(struct writer *w, const struct codec_advice_reply *repl
     if (question->include & ADVICE_SPARK)
         codec_advice_spark_encode(w, reply->answer);
     if (question->include & ADVICE_MEMORY)
-        codec_advice_memory_encode(w, &reply->answer->memory);
+        codec_advice_memory_encode(w, reply->answer);
     if (question->include & ADVICE_AUTOSCALING)
         codec_advice_autoscaling_encode(
             w, reply->answer->has_autoscaling ? &reply->answer->autoscaling : NULL);

@@ -18,8 +18,9 @@ static void write_change(struct writer *w, const struct memory_advice *memory)
     writer_member_number(w, "change_cost", memory->change_cost);
 }
 
-void codec_advice_memory_encode(struct writer *w, const struct memory_advice *memory)
+void codec_advice_memory_encode(struct writer *w, const struct advice_answer *answer)
 {
+    const struct memory_advice *memory = &answer->memory;
     const struct memory_plan *plan = &memory->plan;
     int64_t bytes = memory_sizes_total(&plan->sizes), cores = memory->cores_per_executor;
     if (!writer_member_object_or_null(w, "memory", plan->known))
@@ -39,5 +40,7 @@ void codec_advice_memory_encode(struct writer *w, const struct memory_advice *me
     for (size_t i = 0; i < plan->n_properties; i++)
         writer_member_string(w, plan->properties[i].key, plan->properties[i].value);
     writer_end_object(w);
+    writer_member_boolean(w, "applied",
+                          plan->applied && (answer->has_spark || plan->n_properties == 0));
     writer_end_object(w);
 }

@@ -218,16 +218,21 @@ void codec_advice_spark_decode(const struct codec_node *constraints,
 
 /* --- reply --- */
 
-static void write_change(struct writer *w,
-                         const struct spark_change *change,
-                         const struct advice_comparison *compared)
+static void begin_change(struct writer *w, const struct spark_change *change)
 {
-    bool known = change->is_scale && compared->known;
     writer_begin_object(w);
     writer_member_string(w, "key", change->key);
     writer_member_string(w, "old", change->old_value);
     writer_member_string(w, "new", change->new_value);
     writer_member_string(w, "reason", change->reason);
+}
+
+static void write_change(struct writer *w,
+                         const struct spark_change *change,
+                         const struct advice_comparison *compared)
+{
+    bool known = change->is_scale && compared->known;
+    begin_change(w, change);
     writer_member_number(w, "duration_change_percent",
                          known ? compared->duration_change_percent : (double)NAN);
     writer_member_number(w, "cost_change_percent",
@@ -247,6 +252,13 @@ void codec_advice_spark_encode(struct writer *w, const struct advice_answer *ans
     writer_member_array(w, "changes");
     for (size_t i = 0; i < spark->n_changes; i++)
         write_change(w, &spark->changes[i], &answer->comparison);
+    writer_end_array(w);
+    writer_member_array(w, "proposals");
+    for (size_t i = 0; i < spark->n_proposals; i++) {
+        begin_change(w, &spark->proposals[i]);
+        writer_member_string(w, "kind", spark_proposal_word(spark->proposals[i].kind));
+        writer_end_object(w);
+    }
     writer_end_array(w);
     if (spark->version.at != NULL)
         writer_member_text(w, "spark_version", spark->version);

@@ -458,7 +458,9 @@ static void render_table(const struct json_value *advice, struct text *text)
         json_value_text(json_value_member(json_value_member(advice, "pricing"), "currency"));
     if (!json_value_is_object(best))
         return;
-    append(text, "| | last run | advised |\n|---|--:|--:|\n");
+    append_format(text, "| | last run | %s |\n|---|--:|--:|\n",
+                  strcmp(text_of(advice, "verdict"), "missed") == 0 ? "closest allowed"
+                                                                    : "advised");
     render_sizes(advice, text);
     append_row(text, "executors", number_text(last, "executors", quantity_count),
                number_text(best, "executors", quantity_count));
@@ -486,6 +488,27 @@ static void render_changes(const struct json_value *advice, struct text *text)
             append(text, " ");
         }
         append(text, "|\n");
+    }
+    append(text, "\n");
+}
+
+/* Shown, and set by no form. */
+static void render_proposals(const struct json_value *advice, struct text *text)
+{
+    const struct json_value *proposals =
+        json_value_member(json_value_member(advice, "spark"), "proposals");
+    if (json_value_items(proposals) == 0)
+        return;
+    append(text, "Proposed, not applied:\n\n");
+    for (size_t i = 0; i < json_value_items(proposals); i++) {
+        const struct json_value *proposal = json_value_item(proposals, i);
+        append(text, "- ");
+        append_escaped(text, text_of(proposal, "key"));
+        append(text, " = ");
+        append_escaped(text, text_of(proposal, "new"));
+        append(text, " (");
+        append_escaped(text, text_of(proposal, "reason"));
+        append_format(text, "): `--apply %s`\n", text_of(proposal, "kind"));
     }
     append(text, "\n");
 }
@@ -548,6 +571,7 @@ static void render_markdown(const struct json_value *advice, struct text *text)
     render_deadline(advice, text);
     render_table(advice, text);
     render_changes(advice, text);
+    render_proposals(advice, text);
     render_findings(advice, text);
 }
 
@@ -615,14 +639,24 @@ prepare(struct form_properties *form, enum advice_format format, struct pv_error
 
 static enum pv_code render_configuration(const struct json_value *advice,
                                          enum advice_format format,
+                                         bool force,
                                          struct text *text,
                                          struct pv_error *err)
 {
     struct form_properties form;
+    const char *verdict = text_of(advice, "verdict");
+    if (strcmp(verdict, "unknown") == 0)
+        return pv_fail(err, PV_E_CONFLICT,
+                       "the verdict is unknown, so the advice has no Spark properties to render");
+    if (strcmp(verdict, "missed") == 0 && !force)
+        return pv_fail(err, PV_E_CONFLICT,
+                       "the verdict is missed: no allowed number of executors is predicted to meet "
+                       "the deadline, so no configuration is rendered. Send force=true to render "
+                       "that of the closest one");
     if (!json_value_is_object(properties_of(advice)))
         return pv_fail(err, PV_E_CONFLICT,
-                       "the advice has no Spark properties to render: its verdict is unknown, or "
-                       "it was asked for without `spark` in `include`");
+                       "the advice has no Spark properties to render: it was asked for without "
+                       "`spark` in `include`");
     form_properties_read(&form, advice, text->arena);
     PV_TRY(prepare(&form, format, err));
     if (format == ADVICE_SPARK_SUBMIT)
@@ -639,6 +673,7 @@ static enum pv_code render_configuration(const struct json_value *advice,
 
 enum pv_code advice_render(struct strview document,
                            enum advice_format format,
+                           bool force,
                            struct arena *arena,
                            struct strview *text,
                            struct pv_error *err)
@@ -653,7 +688,7 @@ enum pv_code advice_render(struct strview document,
     if (format == ADVICE_MARKDOWN)
         render_markdown(advice, &made);
     else
-        PV_TRY(render_configuration(advice, format, &made, err));
+        PV_TRY(render_configuration(advice, format, force, &made, err));
     *text = (struct strview){made.at, made.n};
     return made.failed || made.at == NULL ? pv_no_memory(err) : PV_OK;
 }

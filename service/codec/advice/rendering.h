@@ -32,13 +32,15 @@ extern const char *const advice_format_types[];
 
 /*
  * document  of one advice, as stored
+ * force     renders a configuration even if the verdict is `missed`
  * *text     in `arena`, n bytes
- * PV_E_CONFLICT where a configuration is wanted and the advice recommends none, was stored without the
- * member `spark`, or is for a job that would not start. PV_E_MEMORY.
+ * PV_E_CONFLICT where a configuration is wanted and the verdict is `missed` or `unknown`, the advice was
+ * stored without the member `spark`, or is for a job that would not start. PV_E_MEMORY.
  * PV_E_INTERNAL for a document that is none.
  */
 enum pv_code advice_render(struct strview document,
                            enum advice_format format,
+                           bool force,
                            struct arena *arena,
                            struct strview *text,
                            struct pv_error *err) PV_MUSTCHECK;

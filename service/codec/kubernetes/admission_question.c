@@ -38,18 +38,6 @@ static bool is_repeated(const struct review_question *question, size_t i)
     return false;
 }
 
-/* A task that runs twice may write its output twice, unless the job commits it safely: only its author
- * knows. */
-#define SPECULATION "spark.speculation"
-
-static bool is_preserved(const struct review_question *question, const char *key)
-{
-    for (size_t i = 0; i < question->n_preserve; i++)
-        if (strview_is(question->preserve[i], key))
-            return true;
-    return false;
-}
-
 /* With dynamic allocation the number of instances is the initial one, which no advice is about. */
 static bool is_enforced(const struct admission_review *review, struct strview key)
 {
@@ -73,8 +61,6 @@ static void write_preserved(struct writer *w, const struct admission_review *rev
     for (size_t i = 0; i < question->n_preserve; i++)
         if (!is_repeated(question, i) && !is_enforced(review, question->preserve[i]))
             writer_text(w, question->preserve[i]);
-    if (!question->may_speculate && !is_preserved(question, SPECULATION))
-        writer_string(w, SPECULATION);
     writer_end_array(w);
 }
 
@@ -90,6 +76,15 @@ static void write_asked(struct writer *w, const struct spark_object *object)
     }
     if (cores != RUN_UNKNOWN)
         writer_member_integer(w, "cores_per_executor", cores);
+}
+
+static void write_applied(struct writer *w, unsigned apply)
+{
+    writer_member_array(w, "apply");
+    for (size_t i = 0; spark_proposal_words[i] != NULL; i++)
+        if ((apply & 1U << i) != 0)
+            writer_string(w, spark_proposal_words[i]);
+    writer_end_array(w);
 }
 
 static void write_constraints(struct writer *w, const struct admission_review *review, bool chooses)
@@ -120,6 +115,7 @@ void codec_admission_question_encode(struct writer *w,
     if (!isnan(question->confidence))
         writer_member_number(w, "confidence", question->confidence);
     write_constraints(w, review, chooses);
+    write_applied(w, question->apply);
     writer_end_object(w);
 }
 

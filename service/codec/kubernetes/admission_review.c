@@ -104,9 +104,9 @@ static bool has_annotations(const struct json_value *annotations)
 
 static bool is_known(const char *name, struct nearest *nearest)
 {
-    static const char *const known[] = {"action",     "application",  "cluster",
-                                        "confidence", "deadline",     "max-executors",
-                                        "preserve",   "problem-size", "speculation"};
+    static const char *const known[] = {"action",       "application", "apply",         "cluster",
+                                        "confidence",   "deadline",    "max-executors", "preserve",
+                                        "problem-size", "speculation"};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(name, known[i]) == 0)
             return true;
@@ -154,10 +154,32 @@ static void read_action(struct reading *reading)
                "the annotation provisor/action must be off, warn or enforce");
 }
 
+/* Kinds with commas or blanks between them. */
+static void read_apply(struct reading *reading)
+{
+    const char *at = annotation(reading, ANNOTATIONS "apply").at;
+    while (at != NULL && *(at += strspn(at, ", \t\r\n")) != '\0') {
+        size_t n = strcspn(at, ", \t\r\n");
+        unsigned kind = spark_proposal_of((struct strview){at, n});
+        reading->review->question.apply |= kind;
+        at += n;
+        if (kind != 0)
+            continue;
+        const char *why = "the annotation provisor/apply must list kinds of changes:";
+        for (size_t i = 0; why != NULL && spark_proposal_words[i] != NULL; i++)
+            why = arena_printf(reading->arena, "%s%s %s", why, i == 0 ? "" : ",",
+                               spark_proposal_words[i]);
+        reading->memory = reading->memory || why == NULL;
+        settle(reading, REVIEW_FAULTY, why == NULL ? "" : why);
+        return;
+    }
+}
+
 static void read_speculation(struct reading *reading)
 {
     struct strview speculation = annotation(reading, ANNOTATIONS "speculation");
-    reading->review->question.may_speculate = strview_is(speculation, "true");
+    if (strview_is(speculation, "true"))
+        reading->review->question.apply |= PROPOSAL_SPECULATION;
     if (speculation.at != NULL && !strview_is(speculation, "true") &&
         !strview_is(speculation, "false"))
         settle(reading, REVIEW_FAULTY, "the annotation provisor/speculation must be true or false");
@@ -244,6 +266,7 @@ static void read_annotations(struct reading *reading)
     read_unknown(reading);
     read_action(reading);
     read_speculation(reading);
+    read_apply(reading);
     read_max_executors(reading);
     read_value(reading, ANNOTATIONS "problem-size", annotation_size, &question->problem_size,
                "the annotation provisor/problem-size must be a number of blocks, such as 64, or of "

@@ -4,6 +4,7 @@
 #include "base/json_writer.h"
 #include "codec/json/reader.h"
 #include "codec/kubernetes/spark_object.h"
+#include "core/spark/proposal.h"
 
 /*
  * admission.k8s.io/v1: what the API server of Kubernetes asks before it stores an object, and what it
@@ -31,7 +32,7 @@ struct review_question {
     struct strview *preserve;   /* keys of properties */
     size_t n_preserve;
     int64_t max_executors; /* that may be advised; RUN_UNKNOWN: not given */
-    bool may_speculate;    /* spark.speculation may be advised */
+    unsigned apply;        /* kinds of changes to make, of enum spark_proposal */
     bool only_warns;       /* provisor/action: warn */
 };
 

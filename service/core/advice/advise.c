@@ -1,8 +1,10 @@
 #include "core/advice/advise.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "base/order.h"
+#include "base/plural.h"
 #include "core/advice/advise_internal.h"
 #include "core/history/run.h"
 
@@ -503,6 +505,43 @@ static void go_by_last_run(struct view *view, struct advice *advice)
     view->slowest_s = last->duration_s * (1.0 + goal->tolerance_percent / 100.0);
 }
 
+/* The count of the least cost, whatever max_cost is; NULL if no count is allowed. */
+static const struct curve_point *cheapest_point(const struct curve *curve,
+                                                const struct advise_goal *goal)
+{
+    struct advise_goal open = *goal;
+    const struct curve_point *cheapest = NULL;
+    open.max_cost = (double)NAN;
+    for (size_t i = 0; i < curve->n_points; i++) {
+        const struct curve_point *point = &curve->points[i];
+        if (advise_is_allowed(&open, point) &&
+            (cheapest == NULL || advise_cost_of(goal, point) < advise_cost_of(goal, cheapest)))
+            cheapest = point;
+    }
+    return cheapest;
+}
+
+/* With four digits, rounded up: a limit of this much allows it. */
+static double at_least(double cost)
+{
+    double step = pow(10.0, floor(log10(cost)) - 3.0);
+    return ceil(cost / step) * step;
+}
+
+static enum pv_code
+refuse_constraints(const struct curve *curve, const struct advise_goal *goal, struct pv_error *err)
+{
+    const struct curve_point *cheapest = isnan(goal->max_cost) ? NULL : cheapest_point(curve, goal);
+    if (cheapest == NULL)
+        return pv_fault(err, PV_PLACE_POINTER, "/constraints", "unsatisfiable",
+                        "no executor count satisfies the constraints");
+    return pv_fault(err, PV_PLACE_POINTER, "/constraints/max_cost", "unsatisfiable",
+                    "no executor count costs at most %.6g: the least cost is %.6g, with %" PRId64
+                    " executor%s",
+                    goal->max_cost, at_least(advise_cost_of(goal, cheapest)), cheapest->executors,
+                    PLURAL(cheapest->executors));
+}
+
 enum pv_code advise(const struct curve *curve,
                     const struct advise_goal *goal,
                     struct arena *arena,
@@ -516,11 +555,8 @@ enum pv_code advise(const struct curve *curve,
     struct view view = {curve, goal, (double)INFINITY, (double)INFINITY};
     go_by_last_run(&view, &made);
     const struct curve_point *point = advise_choose(&view, &made);
-    if (point == NULL) {
-        return pv_fault(err, PV_PLACE_POINTER,
-                        isnan(goal->max_cost) ? "/constraints" : "/constraints/max_cost",
-                        "unsatisfiable", "no executor count satisfies the constraints");
-    }
+    if (point == NULL)
+        return refuse_constraints(curve, goal, err);
     made.recommendation = advise_describe(&view, point);
     judge_history(curve, goal, point, &made);
     PV_TRY(advise_list_alternatives(&view, point, arena, &made, err));

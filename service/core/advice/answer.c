@@ -491,7 +491,7 @@ static enum pv_code make_answer(const struct advice_known *known,
     PV_TRY(advise_memory(known, arena, answer, err));
     if (answer->memory.plan.known)
         pricing_warn_of_memory(terms, &answer->pricing,
-                               memory_sizes_total(&answer->memory.plan.sizes), advice);
+                               memory_sizes_total(&answer->memory.plan.set), advice);
     PV_TRY(bottlenecks_explain(&prediction->bottlenecks, arena, advice, err));
     if ((asked->include & ADVICE_AUTOSCALING) != 0)
         PV_TRY(compare_allocations(known, limits, arena, scratch, answer, err));

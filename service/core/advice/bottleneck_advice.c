@@ -42,18 +42,19 @@ enum pv_code bottleneck_cures(const struct bottlenecks *bottlenecks,
     for (size_t i = 0; i < bottlenecks->n && *n < BOTTLENECKS_ADVISED; i++) {
         const struct bottleneck *item = &bottlenecks->items[i];
         const char *key = NULL, *value = NULL;
+        bool straggles = item->kind == BOTTLENECK_STRAGGLER;
+        enum spark_proposal kind = straggles ? PROPOSAL_SPECULATION : PROPOSAL_PARTITIONS;
         if (item->kind == BOTTLENECK_IDLE_CORES) /* the prediction is for the recorded slots */
             continue;
         if (!bottleneck_property(item, cores, arena, &key, &value) || has_cure(cures, *n, key))
             continue;
         const char *reason =
             arena_printf(arena, "stage %" PRId64 ": %s", item->stage_id,
-                         item->kind == BOTTLENECK_STRAGGLER
-                             ? "a straggling task; output needs an idempotent committer"
-                             : "its input is read by fewer tasks than there are cores");
+                         straggles ? "a straggling task; output needs an idempotent committer"
+                                   : "its input is read by fewer tasks than there are cores");
         if (value == NULL || reason == NULL)
             return pv_no_memory(err);
-        cures[(*n)++] = (struct spark_property_plan){key, value, reason};
+        cures[(*n)++] = (struct spark_property_plan){key, value, reason, kind};
     }
     return PV_OK;
 }

@@ -9,8 +9,9 @@
 #include "core/spark/native_engine.h"
 #include "core/spark/property_value.h"
 
-#define MIB (INT64_C(1) << 20)
 static const double GIB = 1073741824.0;
+
+#define MIB (INT64_C(1) << 20)
 
 /* --- the question --- */
 
@@ -76,13 +77,14 @@ static struct memory_question memory_question_of(const struct history_prediction
                                                  int64_t cores_per_executor,
                                                  int64_t most_per_executor)
 {
-    return (struct memory_question){.cores_per_executor = cores_per_executor,
-                                    .executors = executors,
-                                    .most_per_executor = most_per_executor,
-                                    .most_per_core = prediction->memory_per_core_bytes,
-                                    .cut_runs = prediction->memory_cut_runs,
-                                    .fixed =
-                                        fixed_sizes(&prediction->spark, &asked->spark_constraints)};
+    return (struct memory_question){
+        .cores_per_executor = cores_per_executor,
+        .executors = executors,
+        .most_per_executor = most_per_executor,
+        .most_per_core = prediction->memory_per_core_bytes,
+        .cut_runs = prediction->memory_cut_runs,
+        .fixed = fixed_sizes(&prediction->spark, &asked->spark_constraints),
+        .applied = (asked->spark_constraints.apply & PROPOSAL_MEMORY) != 0};
 }
 
 enum pv_code memory_container(const struct history_prediction *prediction,
@@ -102,9 +104,9 @@ enum pv_code memory_container(const struct history_prediction *prediction,
     PV_TRY(memory_plan_make(&history, &question, arena, &plan, err));
     if (!plan.known) {
         take_sizes(&question.fixed, &history);
-        plan.sizes = history.ran;
+        plan.set = history.ran;
     }
-    *bytes = plan.sizes.heap > 0 ? memory_sizes_total(&plan.sizes) : RUN_UNKNOWN;
+    *bytes = plan.set.heap > 0 ? memory_sizes_total(&plan.set) : RUN_UNKNOWN;
     return PV_OK;
 }
 
@@ -152,6 +154,34 @@ static struct finding *describe_heap(const struct memory_plan *plan, struct find
     return note;
 }
 
+/* "6 GiB are recommended" */
+static const char *says(const struct memory_plan *plan)
+{
+    return plan->applied ? "recommended" : "proposed";
+}
+
+/* A heap that changes by what runs used. */
+static struct finding *describe_peaks(const struct memory_plan *plan, struct findings *reasons)
+{
+    struct quantity_text heap = quantity_bytes((double)plan->sizes.heap);
+    struct quantity_text ran = quantity_bytes((double)plan->ran.heap);
+    if (plan->sizes.heap >= plan->ran.heap)
+        return finding_add(reasons, "memory",
+                           "%s of heap are %s instead of %s: runs of this size had as much per "
+                           "core.",
+                           heap.text, says(plan), ran.text);
+    struct finding *note =
+        finding_add(reasons, "memory",
+                    "The executors of %zu run%s of at least this size used at most %s of heap: %s "
+                    "are %s instead of %s. A cut leaves a margin of at least %s and at least one "
+                    "half.",
+                    plan->evidence.runs_measured, PLURAL(plan->evidence.runs_measured),
+                    quantity_bytes(plan->needed_heap).text, heap.text, says(plan), ran.text,
+                    quantity_share(MEMORY_MARGIN - 1.0).text);
+    finding_number(note, "margin_percent", 100.0 * (MEMORY_MARGIN - 1.0));
+    return note;
+}
+
 static struct finding *describe(const struct memory_plan *plan, struct findings *reasons)
 {
     double heap = (double)plan->sizes.heap, ran = (double)plan->ran.heap;
@@ -164,9 +194,9 @@ static struct finding *describe(const struct memory_plan *plan, struct findings 
         note = finding_add(
             reasons, "memory",
             "With %s of heap %" PRId64 " executor%s or task%s ended by an OutOfMemoryError: %s are "
-            "recommended.",
+            "%s.",
             quantity_bytes((double)failed->bytes).text, failed->events, PLURAL(failed->events),
-            PLURAL(failed->events), quantity_bytes(heap).text);
+            PLURAL(failed->events), quantity_bytes(heap).text, says(plan));
         explain_failure(failed, reasons->arena, note);
         return note;
     case MEMORY_CONTAINER_LIMIT:
@@ -174,45 +204,32 @@ static struct finding *describe(const struct memory_plan *plan, struct findings 
         note = finding_add(
             reasons, "memory",
             "%" PRId64 " executor%s with %s of overhead %s killed at the limit "
-            "of %s container: %s of overhead are recommended.",
+            "of %s container: %s of overhead are %s.",
             failed->events, PLURAL(failed->events), quantity_bytes((double)failed->bytes).text,
             failed->events == 1 ? "was" : "were", failed->events == 1 ? "its" : "their",
-            quantity_bytes((double)plan->sizes.overhead).text);
+            quantity_bytes((double)plan->sizes.overhead).text, says(plan));
         explain_failure(failed, reasons->arena, note);
         return note;
     case MEMORY_SPILL:
         note = finding_add(reasons, "memory",
-                           "The last run spilled %s of what it read to disk: %s %s "
-                           "are recommended instead of %s.",
+                           "The last run spilled %s of what it read to disk: %s %s are %s instead "
+                           "of %s.",
                            quantity_share(evidence->spilled_share).text,
                            quantity_bytes(off_heap ? (double)plan->sizes.off_heap : heap).text,
-                           off_heap ? "off the heap" : "of heap",
+                           off_heap ? "off the heap" : "of heap", says(plan),
                            quantity_bytes(off_heap ? (double)plan->ran.off_heap : ran).text);
         finding_number(note, "spilled_percent", 100.0 * evidence->spilled_share);
         return note;
     case MEMORY_GARBAGE_COLLECTION:
         note = finding_add(reasons, "memory",
                            "The tasks of the last run spent %s of their time on collecting "
-                           "garbage: %s of heap are recommended instead of %s.",
+                           "garbage: %s of heap are %s instead of %s.",
                            quantity_share(evidence->gc_share).text, quantity_bytes(heap).text,
-                           quantity_bytes(ran).text);
+                           says(plan), quantity_bytes(ran).text);
         finding_number(note, "gc_percent", 100.0 * evidence->gc_share);
         return note;
     case MEMORY_PEAK_USE:
-        if (plan->sizes.heap >= plan->ran.heap)
-            return finding_add(reasons, "memory",
-                               "Executors get %s of heap instead of %s: runs of this size "
-                               "had as much per core.",
-                               quantity_bytes(heap).text, quantity_bytes(ran).text);
-        note = finding_add(reasons, "memory",
-                           "The executors of %zu run%s of at least this size used at most %s"
-                           " of heap: %s are recommended instead of %s. A cut leaves a "
-                           "margin of at least %s and at least one half.",
-                           evidence->runs_measured, PLURAL(evidence->runs_measured),
-                           quantity_bytes(plan->needed_heap).text, quantity_bytes(heap).text,
-                           quantity_bytes(ran).text, quantity_share(MEMORY_MARGIN - 1.0).text);
-        finding_number(note, "margin_percent", 100.0 * (MEMORY_MARGIN - 1.0));
-        return note;
+        return describe_peaks(plan, reasons);
     default:
         return describe_heap(plan, reasons);
     }
@@ -224,28 +241,37 @@ static void warn_of_limit(const struct memory_question *question,
 {
     double bytes = (double)memory_sizes_total(&plan->sizes);
     struct finding *note;
-    if (plan->too_large || plan->held_back) {
-        note = finding_add(
-            warnings, "memory_exceeds_cluster",
-            plan->too_large
-                ? "Executors of %s do not fit the %s that the cluster has for each, so "
-                  "their memory is not changed: fewer cores per executor leave each task more "
-                  "memory."
-                : "Executors get %s, though the history asks for more: the cluster has %s "
-                  "for each. Fewer cores per executor leave each task more memory.",
-            quantity_bytes(bytes).text, quantity_bytes((double)question->most_per_executor).text);
-        finding_number(note, "memory_bytes_per_executor", (double)question->most_per_executor);
-    } else if (plan->held_back_by_cores) {
-        note = finding_add(
-            warnings, "memory_bounded_per_core",
-            "Executors get %s, though the history asks for more: memory grows to at most "
-            "%s per core. Fewer cores per executor or more partitions leave each task more "
-            "memory.",
-            quantity_bytes(bytes).text, quantity_bytes((double)question->most_per_core).text);
+    struct quantity_text most = quantity_bytes((double)question->most_per_executor);
+    if (plan->cut_to_fit && !plan->applied)
+        note = finding_add(warnings, "memory_exceeds_cluster",
+                           "Executors of %s do not fit the %s that the cluster has for each. %s "
+                           "are proposed: apply memory.",
+                           quantity_bytes((double)memory_sizes_total(&plan->set)).text, most.text,
+                           quantity_bytes(bytes).text);
+    else if (plan->too_large)
+        note = finding_add(warnings, "memory_exceeds_cluster",
+                           "Executors of %s do not fit the %s that the cluster has for each, so "
+                           "their memory is not changed: fewer cores per executor leave each task "
+                           "more memory.",
+                           quantity_bytes(bytes).text, most.text);
+    else if (plan->held_back)
+        note = finding_add(warnings, "memory_exceeds_cluster",
+                           "Executors of %s are %s, though the history asks for more: the cluster "
+                           "has %s for each. Fewer cores per executor leave each task more memory.",
+                           quantity_bytes(bytes).text, says(plan), most.text);
+    else if (plan->held_back_by_cores) {
+        note = finding_add(warnings, "memory_bounded_per_core",
+                           "Executors of %s are %s, though the history asks for more: memory grows "
+                           "to at most %s per core. Fewer cores per executor or more partitions "
+                           "leave each task more memory.",
+                           quantity_bytes(bytes).text, says(plan),
+                           quantity_bytes((double)question->most_per_core).text);
         finding_number(note, "memory_per_core_bytes", (double)question->most_per_core);
     } else {
         return;
     }
+    if (question->most_per_executor != RUN_UNKNOWN)
+        finding_number(note, "memory_bytes_per_executor", (double)question->most_per_executor);
     finding_number(note, "container_bytes", (double)memory_sizes_total(&plan->sizes));
 }
 

@@ -15,8 +15,8 @@ struct memory_advice {
 #define MEMORY_NO_CHANGE INT64_MIN
 
 /*
- * What an executor is to have in all before it is known how many are recommended: *bytes as
- * memory_advise plans it for `executors`, or as configured where the history shows nothing of
+ * Bytes of an executor in all before it is known how many are recommended: *bytes as the properties
+ * set it for `executors`, without proposals, or as configured where the history shows nothing of
  * memory. RUN_UNKNOWN. PV_E_MEMORY.
  */
 enum pv_code memory_container(const struct history_prediction *prediction,

@@ -59,6 +59,40 @@ static void warn_of_difference(const struct spark_configuration *made,
     finding_number(note, "recommended_cores_per_executor", (double)cores_per_executor);
 }
 
+static const struct spark_change *proposal_of(const struct spark_configuration *made,
+                                              const char *key)
+{
+    for (size_t i = 0; i < made->n_proposals; i++)
+        if (strcmp(made->proposals[i].key, key) == 0)
+            return &made->proposals[i];
+    return NULL;
+}
+
+/* Executors of a recorded run ended for lack of memory, and the remedy is not applied. */
+static void warn_of_failures(const struct memory_plan *memory,
+                             const struct spark_configuration *made,
+                             struct advice *advice)
+{
+    enum memory_basis basis = memory == NULL ? MEMORY_AS_RAN : memory->basis;
+    const struct spark_change *proposal = NULL;
+    if (basis == MEMORY_OUT_OF_MEMORY)
+        proposal = proposal_of(made, "spark.executor.memory");
+    else if (basis == MEMORY_CONTAINER_LIMIT)
+        proposal = proposal_of(made, "spark.executor.memoryOverhead");
+    if (proposal == NULL)
+        return;
+    const struct finding *reason = finding_find(&advice->reasons, "memory");
+    struct finding *note = finding_add(
+        &advice->warnings, "memory_not_applied",
+        "%s The job keeps the memory that was too small: %s=%s is proposed and not applied. Apply "
+        "memory to set it.",
+        reason == NULL ? "A run ended for lack of memory." : reason->message, proposal->key,
+        proposal->new_value);
+    finding_text(note, "property", proposal->key);
+    finding_text(note, "value", proposal->new_value);
+    findings_lead(&advice->warnings);
+}
+
 /* Properties that are not recommended, because the job sets them itself. */
 static void warn_of_withheld(const struct spark_before *before,
                              const struct spark_configuration *made,
@@ -84,6 +118,22 @@ static void warn_of_refusal(const struct spark_configuration *made, struct advic
                           made->refused);
 }
 
+/* Where the deadline is missed, no number of executors is recommended: it is the closest. */
+static enum pv_code
+name_closest(struct spark_configuration *made, struct arena *arena, struct pv_error *err)
+{
+    static const char recommended[] = "the recommended";
+    const size_t n = sizeof recommended - 1;
+    for (size_t i = 0; i < made->n_changes; i++) {
+        struct spark_change *change = &made->changes[i];
+        if (strncmp(change->reason, recommended, n) == 0)
+            change->reason = arena_printf(arena, "the closest allowed%s", change->reason + n);
+        if (change->reason == NULL)
+            return pv_no_memory(err);
+    }
+    return PV_OK;
+}
+
 enum pv_code spark_advise(const struct history_prediction *prediction,
                           const struct spark_constraints *constraints,
                           int64_t cores_per_executor,
@@ -102,9 +152,12 @@ enum pv_code spark_advise(const struct history_prediction *prediction,
     PV_TRY(bottleneck_cures(&prediction->bottlenecks, executors * slots, arena, cures, &n, err));
     PV_TRY(spark_configuration_make(&prediction->spark, constraints, executors, cores_per_executor,
                                     memory, cures, n, arena, made, err));
+    if (advice->verdict == ADVISE_MISSED)
+        PV_TRY(name_closest(made, arena, err));
     warn_of_difference(made, cores_per_executor, advice);
     warn_of_withheld(&prediction->spark, made, advice);
     warn_of_refusal(made, advice);
+    warn_of_failures(memory, made, advice);
     return findings_check(&advice->warnings, err);
 }
 

@@ -25,7 +25,10 @@ static const char *const carried[] = {
     "spark.task.cpus",
 };
 
-enum { CARRIED = sizeof carried / sizeof *carried, DRAFT_MOST = CARRIED + 14 + SPARK_CURES_MAX };
+enum {
+    CARRIED = sizeof carried / sizeof *carried,
+    DRAFT_MOST = CARRIED + 14 + SPARK_CURES_MAX + MEMORY_PROPERTIES
+};
 
 /* One property while the set is made. */
 struct draft {
@@ -33,6 +36,7 @@ struct draft {
     const char *value; /* NULL: to be removed */
     const char *reason;
     bool is_scale;
+    enum spark_proposal kind;
 };
 
 struct maker {
@@ -132,6 +136,19 @@ static void draft_scale(struct maker *maker, const char *key, int64_t value, con
 {
     draft_count(maker, key, value, reason);
     maker->drafts[maker->n - 1].is_scale = true;
+}
+
+/* The last draft is of a kind that the caller has to ask for. What the caller fixes is asked for. */
+static void mark(struct maker *maker, enum spark_proposal kind)
+{
+    struct draft *last = &maker->drafts[maker->n - 1];
+    if (fixed(maker, last->key).at == NULL)
+        last->kind = kind;
+}
+
+static bool is_proposal(const struct maker *maker, const struct draft *draft)
+{
+    return ((unsigned)draft->kind & ~maker->constraints->apply) != 0;
 }
 
 /* Is the property not proposed, so that it stays as it is? */
@@ -381,6 +398,7 @@ static void draft_partitions(struct maker *maker, int64_t executors, int64_t cor
         return;
     double waves = ceil(bytes / TARGET_BYTES / (double)slots);
     draft_count(maker, key, (int64_t)fmin(waves * (double)slots, 1e9), misfit);
+    mark(maker, PROPOSAL_PARTITIONS);
 }
 
 /* --- the set --- */
@@ -390,7 +408,7 @@ static int by_key(const void *left, const void *right)
     return strcmp(((const struct draft *)left)->key, ((const struct draft *)right)->key);
 }
 
-/* As it ran, or as the memory plan has it. */
+/* As the memory plan has it; as it ran, if the plan does not change it or is only a proposal. */
 static void draft_carried(struct maker *maker, const char *key)
 {
     struct strview value = ran(maker, key);
@@ -398,7 +416,9 @@ static void draft_carried(struct maker *maker, const char *key)
         const struct spark_property_plan *planned = &maker->memory->properties[i];
         if (strcmp(planned->key, key) == 0) {
             draft_text(maker, key, planned->value, planned->reason);
-            return;
+            mark(maker, planned->kind);
+            if (!is_proposal(maker, &maker->drafts[maker->n - 1]))
+                return;
         }
     }
     if (value.at != NULL || fixed(maker, key).at != NULL)
@@ -422,8 +442,10 @@ static void draft_all(struct maker *maker, int64_t executors, int64_t cores_per_
 static void
 draft_cures(struct maker *maker, const struct spark_property_plan cures[], size_t n_cures)
 {
-    for (size_t i = 0; i < n_cures && i < SPARK_CURES_MAX; i++)
+    for (size_t i = 0; i < n_cures && i < SPARK_CURES_MAX; i++) {
         draft_text(maker, cures[i].key, cures[i].value, cures[i].reason);
+        mark(maker, cures[i].kind);
+    }
     qsort(maker->drafts, maker->n, sizeof *maker->drafts, by_key);
 }
 
@@ -472,8 +494,8 @@ add_enforced(struct maker *maker, struct spark_configuration *made, struct pv_er
         made->properties[made->n++] = (struct spark_property){key, value};
         const char *old = old_value(maker, key);
         if (!is_equal(old, value))
-            made->changes[made->n_changes++] =
-                (struct spark_change){key, old, value, "it is enforced", false};
+            made->changes[made->n_changes++] = (struct spark_change){
+                .key = key, .old_value = old, .new_value = value, .reason = "it is enforced"};
     }
     return PV_OK;
 }
@@ -543,6 +565,54 @@ static int change_by_key(const void *left, const void *right)
                   ((const struct spark_change *)right)->key);
 }
 
+static int proposal_by_kind(const void *left, const void *right)
+{
+    const struct spark_change *a = left, *b = right;
+    return a->kind != b->kind ? (a->kind > b->kind) - (a->kind < b->kind) : change_by_key(a, b);
+}
+
+/* Keys come in order. */
+static void withhold(struct spark_configuration *made, const char *key)
+{
+    if (made->n_withheld == 0 || strcmp(made->withheld[made->n_withheld - 1], key) != 0)
+        made->withheld[made->n_withheld++] = key;
+}
+
+static void
+add_draft(struct maker *maker, const struct draft *draft, struct spark_configuration *made)
+{
+    const char *old = old_value(maker, draft->key);
+    const struct spark_change change = {.key = draft->key,
+                                        .old_value = old,
+                                        .new_value = draft->value,
+                                        .reason = draft->reason,
+                                        .is_scale = draft->is_scale,
+                                        .kind = draft->kind};
+    bool proposed = is_proposal(maker, draft);
+    if (draft->value != NULL && !proposed)
+        made->properties[made->n++] = (struct spark_property){draft->key, draft->value};
+    if (is_equal(old, draft->value))
+        return;
+    if (proposed)
+        made->proposals[made->n_proposals++] = change;
+    else
+        made->changes[made->n_changes++] = change;
+}
+
+static void add_drafts(struct maker *maker, struct spark_configuration *made)
+{
+    const struct spark_constraints *constraints = maker->constraints;
+    for (size_t i = 0; i < maker->n; i++) {
+        const struct draft *draft = &maker->drafts[i];
+        if (names(constraints->exclude, constraints->n_exclude, draft->key))
+            continue;
+        if (is_set_by_job(maker->before, draft->key) && fixed(maker, draft->key).at == NULL)
+            withhold(made, draft->key);
+        else
+            add_draft(maker, draft, made);
+    }
+}
+
 enum pv_code spark_configuration_make(const struct spark_before *before,
                                       const struct spark_constraints *constraints,
                                       int64_t executors,
@@ -565,26 +635,15 @@ enum pv_code spark_configuration_make(const struct spark_before *before,
         .version = before->version,
         .properties = arena_array(arena, most, sizeof *made->properties),
         .changes = arena_array(arena, most, sizeof *made->changes),
+        .proposals = arena_array(arena, most, sizeof *made->proposals),
         .withheld = arena_array(arena, maker.n, sizeof(const char *))};
-    if (maker.failed || made->properties == NULL || made->changes == NULL || made->withheld == NULL)
+    if (maker.failed || made->properties == NULL || made->changes == NULL ||
+        made->proposals == NULL || made->withheld == NULL)
         return pv_no_memory(err);
-    for (size_t i = 0; i < maker.n; i++) {
-        const struct draft *draft = &maker.drafts[i];
-        if (names(constraints->exclude, constraints->n_exclude, draft->key))
-            continue;
-        if (is_set_by_job(before, draft->key) && fixed(&maker, draft->key).at == NULL) {
-            made->withheld[made->n_withheld++] = draft->key;
-            continue;
-        }
-        if (draft->value != NULL)
-            made->properties[made->n++] = (struct spark_property){draft->key, draft->value};
-        const char *old = old_value(&maker, draft->key);
-        if (!is_equal(old, draft->value))
-            made->changes[made->n_changes++] = (struct spark_change){
-                draft->key, old, draft->value, draft->reason, draft->is_scale};
-    }
+    add_drafts(&maker, made);
     PV_TRY(add_enforced(&maker, made, err));
     qsort(made->properties, made->n, sizeof *made->properties, property_by_key);
     qsort(made->changes, made->n_changes, sizeof *made->changes, change_by_key);
+    qsort(made->proposals, made->n_proposals, sizeof *made->proposals, proposal_by_kind);
     return maker.failed ? pv_no_memory(err) : check_start(&maker, made, err);
 }

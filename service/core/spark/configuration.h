@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "core/history/run.h"
 #include "core/spark/memory_plan.h"
+#include "core/spark/proposal.h"
 
 /*
  * The Spark properties that put a recommendation into effect, as a coherent set, and what they
@@ -21,6 +22,9 @@
  *
  * Values that the caller enforces, or that stay as they are, may contradict each other, so that Spark
  * would not start (core/spark/startup_rules.h).
+ *
+ * Changes of a kind (core/spark/proposal.h) that the caller does not apply are proposals, and the property
+ * stays as it ran.
  */
 
 /* A job on EMR Serverless has this spark.master, and may have this property. */
@@ -60,6 +64,7 @@ struct spark_constraints {
     size_t n_preserve;
     const struct strview *exclude; /* keys not to be proposed */
     size_t n_exclude;
+    unsigned apply; /* of enum spark_proposal */
 };
 
 struct spark_change {
@@ -68,6 +73,7 @@ struct spark_change {
     const char *new_value; /* NULL: to be removed */
     const char *reason;    /* a clause */
     bool is_scale;         /* the executors or their cores: what the prediction is about */
+    enum spark_proposal kind;
 };
 
 struct spark_property {
@@ -84,6 +90,8 @@ struct spark_configuration {
     size_t n;
     struct spark_change *changes; /* ascending by key */
     size_t n_changes;
+    struct spark_change *proposals; /* that are not applied: by kind, then ascending by key */
+    size_t n_proposals;
     const char **withheld; /* keys that would be proposed if the job did not set them itself */
     size_t n_withheld;
     struct strview version; /* of Spark; at == NULL: unknown */

@@ -351,6 +351,7 @@ static void fit_cluster(struct planner *p)
                 !isnan(plan->needed_heap) && p->history->plugin == NULL && (double)heap >= least &&
                 is_enough(p->evidence);
     plan->too_large = !fits;
+    plan->cut_to_fit = fits;
     if (fits) {
         plan->sizes.heap = heap;
         plan->basis = MEMORY_PEAK_USE;
@@ -389,7 +390,14 @@ static void add_property(struct planner *p, const char *key, int64_t bytes, cons
 {
     struct memory_plan *plan = p->plan;
     plan->properties[plan->n_properties++] =
-        (struct spark_property_plan){key, size_text(p, bytes), reason};
+        (struct spark_property_plan){key, size_text(p, bytes), reason, PROPOSAL_MEMORY};
+}
+
+/* Does the heap grow with the cores of an executor? */
+static bool grows_with_cores(const struct planner *p)
+{
+    return p->plan->sizes.heap > p->plan->ran.heap &&
+           more_cores(p, p->evidence->cores_per_executor) > 1.0;
 }
 
 static const char *heap_reason(const struct memory_plan *plan)
@@ -414,6 +422,8 @@ static void set_properties(struct planner *p)
     int64_t of_heap = property_default_overhead(plan->sizes.heap, history->overhead_factor);
     if (plan->sizes.heap != plan->ran.heap)
         add_property(p, "spark.executor.memory", plan->sizes.heap, heap_reason(plan));
+    if (grows_with_cores(p))
+        plan->properties[0].kind = PROPOSAL_NONE;
     if (history->overhead_explicit ? plan->sizes.overhead != plan->ran.overhead
                                    : plan->sizes.overhead != of_heap)
         add_property(p, "spark.executor.memoryOverhead", plan->sizes.overhead,
@@ -430,6 +440,37 @@ static void set_properties(struct planner *p)
                      "by the most that the Python workers used");
 }
 
+/* Sizes without proposals. */
+static struct memory_sizes without_proposals(const struct planner *p)
+{
+    const struct memory_history *history = p->history;
+    const struct memory_plan *plan = p->plan;
+    struct memory_sizes set = history->ran;
+    int64_t *now[PARTS], *planned[PARTS];
+    struct memory_sizes sizes = plan->sizes;
+    parts_of(&set, now);
+    parts_of(&sizes, planned);
+    if (is_fixed(p, 0) || grows_with_cores(p))
+        set.heap = sizes.heap;
+    if (!history->overhead_explicit)
+        set.overhead = property_default_overhead(set.heap, history->overhead_factor);
+    for (size_t i = 1; i < PARTS; i++)
+        if (is_fixed(p, i))
+            *now[i] = *planned[i];
+    return set;
+}
+
+/* Sizes that the properties set, and whether they leave out a part of the plan. */
+static void settle_set(struct planner *p)
+{
+    struct memory_plan *plan = p->plan;
+    bool proposed = false;
+    for (size_t i = 0; i < plan->n_properties; i++)
+        proposed = proposed || plan->properties[i].kind != PROPOSAL_NONE;
+    plan->applied = p->question->applied || !proposed;
+    plan->set = p->question->applied ? plan->sizes : without_proposals(p);
+}
+
 enum pv_code memory_plan_make(const struct memory_history *history,
                               const struct memory_question *question,
                               struct arena *arena,
@@ -441,6 +482,7 @@ enum pv_code memory_plan_make(const struct memory_history *history,
     *plan = (struct memory_plan){.known = history->has_evidence && history->ran.heap != RUN_UNKNOWN,
                                  .sizes = history->ran,
                                  .ran = history->ran,
+                                 .set = history->ran,
                                  .evidence = evidence,
                                  .needed_heap = (double)NAN};
     struct planner p = {.history = history,
@@ -461,5 +503,6 @@ enum pv_code memory_plan_make(const struct memory_history *history,
     fit_cluster(&p);
     follow_heap(&p);
     set_properties(&p);
+    settle_set(&p);
     return p.failed ? pv_no_memory(err) : PV_OK;
 }

@@ -21,6 +21,9 @@
  * less: to their peaks and a fifth, but at most to one half in one step. The heap of a plugin that
  * computes off the heap is not cut. An overhead that was set in bytes is not cut either; one that
  * follows the heap is cut only as far as its use was measured.
+ *
+ * A plan is a proposal (PROPOSAL_MEMORY) unless the caller applies it. Only a heap that grows with more
+ * cores per executor than ran is not: the same heap would not suffice for more tasks.
  */
 
 /* Above 16 GiB a core, fewer cores per executor or more partitions help more than memory. */
@@ -49,6 +52,7 @@ struct memory_question {
     int64_t most_per_core;      /* bytes to which memory may grow; 0: MEMORY_PER_CORE_MAX */
     size_t cut_runs;            /* that a cut needs; 0: MEMORY_CUT_RUNS */
     struct memory_sizes fixed;  /* to stay as given; RUN_UNKNOWN: free */
+    bool applied;               /* the caller asks for changes of memory */
 };
 
 enum { MEMORY_PROPERTIES = 4 };
@@ -60,11 +64,14 @@ struct memory_plan {
     bool known; /* false: the history shows nothing of memory */
     struct memory_sizes sizes;
     struct memory_sizes ran;
+    struct memory_sizes set; /* by the properties: `sizes` if applied, else what ran */
+    bool applied;            /* the question's, or nothing of the plan is a proposal */
     enum memory_basis basis; /* of the heap, or of what is changed beside it */
     struct memory_evidence evidence;
-    double needed_heap;      /* by the peaks, without margin, at most what ran; NAN: unknown */
-    bool too_large;          /* for the cluster's executors, so that nothing is changed */
-    bool held_back;          /* it would be larger but for the cluster's executors */
+    double needed_heap; /* by the peaks, without margin, at most what ran; NAN: unknown */
+    bool too_large;     /* for the cluster's executors, so that nothing is changed */
+    bool cut_to_fit;    /* the cluster's executors: with the heap that ran they are too large */
+    bool held_back;     /* it would be larger but for the cluster's executors */
     bool held_back_by_cores; /* most_per_core makes it smaller */
     const char *kept_for;    /* plugin for which the heap is not cut; NULL: there is none */
     struct spark_property_plan properties[MEMORY_PROPERTIES]; /* that differ from what ran */

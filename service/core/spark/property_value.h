@@ -6,12 +6,14 @@
 #include <stdint.h>
 
 #include "core/history/run.h"
+#include "core/spark/proposal.h"
 
 /* A property that is to be set. */
 struct spark_property_plan {
     const char *key;
     const char *value;
     const char *reason; /* a clause */
+    enum spark_proposal kind;
 };
 
 /* Values of Spark properties, by the rules of Spark's own configuration. */

@@ -720,7 +720,7 @@ static void check_form(const struct job *job,
     struct conf conf;
     struct strview text;
     struct pv_error err = {0};
-    enum pv_code code = advice_render(document, format, &parsing, &text, &err);
+    enum pv_code code = advice_render(document, format, true, &parsing, &text, &err);
     if (code != PV_OK) {
         cr_assert_eq(code, PV_E_CONFLICT, "%s of %.*s: %s", advice_format_names[format],
                      (int)document.n, document.at, err.detail);

@@ -50,13 +50,14 @@ class SessionReport:
 
     @property
     def properties(self) -> Dict[str, str]:
-        """Spark properties of the recommendation, for the builder of the next session; empty where there is none.
+        """Spark properties of the recommendation, for the builder of the next session; empty if there is none, or if no number of
+        executors is predicted to meet the deadline. Proposals are not among them, unless `apply` of the watch lists their kind.
 
         Instances that the advice removes are the initial executors here: a builder cannot unset what another place sets, and more
         than `maxExecutors` would end Spark at its start.
         """
         spark = self.advice.spark if self.advice is not None else None
-        if spark is None:
+        if spark is None or (self.advice is not None and self.advice.verdict not in ("met", "at_risk")):
             return {}
         properties, initial = dict(spark.properties), spark.properties.get("spark.dynamicAllocation.initialExecutors")
         if initial is not None and any(c.key == "spark.executor.instances" and c.new is None for c in spark.changes):
@@ -132,6 +133,9 @@ class SessionReport:
             spark = self.advice.spark
             if spark is not None and not spark.changes:
                 said.append("No Spark property needs to be changed.")
+            for proposal in (spark.proposals or []) if spark is not None else []:
+                said.append("Proposed, not applied: %s=%s (%s). apply=[\"%s\"] applies it." % (
+                    proposal.key, proposal.new, proposal.reason, proposal.kind))
             needed = self.advice.data_needed
             if needed is not None:
                 said.append("%s more would make the advice more reliable: %s.%s" % (
@@ -189,7 +193,7 @@ class SessionReport:
 
 
 def report_on(client: Client, run: schemas.Run, labels: Optional[Dict[str, str]], deadline_s: Optional[float],
-              unfinished: bool) -> SessionReport:
+              unfinished: bool, apply: Sequence[str] = ()) -> SessionReport:
     """Of a run that was stored. What the service does not answer is among the problems: the run is stored all the same."""
     problems: List[str] = []
     advice: Optional[schemas.Advice] = None
@@ -197,7 +201,8 @@ def report_on(client: Client, run: schemas.Run, labels: Optional[Dict[str, str]]
     # Changes are to be against this run, even if it failed or a later one is stored already.
     current = {"current": run.spark_properties} if run.spark_properties else None
     more: Dict[str, Any] = {name: value for name, value in (("labels", labels), ("problem_size", run.problem_size),
-                                                            ("deadline_s", deadline_s), ("constraints", current)) if value}
+                                                            ("deadline_s", deadline_s), ("constraints", current),
+                                                            ("apply", list(apply))) if value}
     try:
         advice = client.advise(run.application, include=INCLUDE, **more)
     except ProvisorError as error:

@@ -15,7 +15,7 @@ import os
 import sys
 import threading
 import warnings
-from typing import Any, Callable, Dict, List, Mapping, Optional, TypeVar, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, TypeVar, Union
 
 from .client import Client
 from .errors import Forbidden, ProvisorError
@@ -95,7 +95,7 @@ class Watch:
     - state: "watching"; then "reported", "failed" or "cancelled"; "off" where there is nothing to watch
     - report: how the run went, and what to change; None before the session ended
     - problem: why the state is "failed" or "off"
-    - application, problem_size, deadline_s, labels, advice_id: may be changed until the session ends, by a job that learns
+    - application, problem_size, deadline_s, labels, advice_id, apply: may be changed until the session ends, by a job that learns
       its problem size on its way, for example
     """
 
@@ -107,6 +107,7 @@ class Watch:
         self.deadline_s: Optional[float] = None
         self.labels: Optional[Dict[str, str]] = None
         self.advice_id: Optional[str] = None
+        self.apply: List[str] = []
         self.show, self.timeout_s = show, timeout_s
         self._session, self._log, self._client = session, log, client
         self._lock, self._depth, self._process = threading.Lock(), 0, os.getpid()
@@ -222,7 +223,7 @@ class Watch:
         try:
             with self._log.content() as content:
                 run = client.ingest(self.application, content, **more) if self.application else client.ingest_named(content, **more)
-            return report_on(client, run, self.labels, self.deadline_s, unfinished)
+            return report_on(client, run, self.labels, self.deadline_s, unfinished, self.apply)
         finally:
             if client is not self._client:
                 client.close()
@@ -311,7 +312,7 @@ def _new(session: Any, client: Optional[Client], show: Show, at_exit: bool, time
 
 def watch(spark: Any, client: Optional[Client] = None, application: Optional[str] = None, problem_size: Optional[float] = None,
           deadline_s: Optional[float] = None, labels: Optional[Mapping[str, str]] = None, *, advice_id: Optional[str] = None,
-          show: Show = True, at_exit: Optional[bool] = None, timeout_s: float = TIMEOUT_S) -> Watch:
+          apply: Optional[Iterable[str]] = None, show: Show = True, at_exit: Optional[bool] = None, timeout_s: float = TIMEOUT_S) -> Watch:
     """When this PySpark session ends, send its event log, and show how the run went and what to change next time.
 
     The session ends by its stop(), by the end of a `with`, or by the exit of Python. Whatever fails is a WatchWarning.
@@ -324,6 +325,7 @@ def watch(spark: Any, client: Optional[Client] = None, application: Optional[str
     - deadline_s: for which to advise
     - labels: of the run
     - advice_id: the advice that the session follows
+    - apply: kinds of proposals that `report.properties` have: memory, speculation, partitions
     - show: False, or a function that takes the report, instead of showing it in the notebook or on standard error
     - at_exit: whether to stop the session as Python exits, without which its log has no end. By default, except on Databricks,
       where sessions outlive their programs
@@ -340,6 +342,7 @@ def watch(spark: Any, client: Optional[Client] = None, application: Optional[str
     made.deadline_s = deadline_s or made.deadline_s
     made.labels = dict(labels) if labels is not None else made.labels
     made.advice_id = advice_id or made.advice_id
+    made.apply = list(apply) if apply is not None else made.apply
     _latest[:] = [made]
     if len(_watches) != known:
         session_name = made._log.application_name if made._log is not None else None

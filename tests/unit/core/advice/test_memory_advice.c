@@ -26,7 +26,8 @@ static void set_up(void)
     arena_init(&arena, 0);
     prediction = (struct history_prediction){.lack = NULL};
     question = (struct advice_question){.include = ADVICE_MEMORY,
-                                        .memory_price_per_gib_hour = (double)NAN};
+                                        .memory_price_per_gib_hour = (double)NAN,
+                                        .spark_constraints = {.apply = PROPOSAL_MEMORY}};
     most_per_executor = RUN_UNKNOWN;
     for (size_t i = 0; i < MEMORY_CUT_RUNS; i++) {
         runs[i] = (struct run){.problem_size = 64,
@@ -119,6 +120,40 @@ Test(memory_advice, a_heap_that_failed)
               "are recommended.");
     cr_expect_eq(finding_value(&advice.reasons.items[0], "events"), 3);
     cr_expect_eq(memory.change_bytes, 40 * GIB);
+}
+
+/* What is not applied is proposed, and nothing is set of it. */
+Test(memory_advice, what_is_not_applied_is_proposed)
+{
+    question.spark_constraints.apply = 0;
+    runs[0].succeeded = false;
+    runs[0].out_of_memory_errors = 1;
+    expect(1, "With 8 GiB of heap 1 executor or task ended by an OutOfMemoryError: 12 GiB are "
+              "proposed.");
+    int64_t bytes = 0;
+    cr_assert_eq(memory_container(&prediction, &question, 10, 4, RUN_UNKNOWN, &arena, &bytes, NULL),
+                 PV_OK);
+    cr_expect_eq(bytes, 9 * GIB, "8 GiB of heap and 1 GiB of overhead, as they ran");
+    question.spark_constraints.apply = PROPOSAL_MEMORY;
+    cr_assert_eq(memory_container(&prediction, &question, 10, 4, RUN_UNKNOWN, &arena, &bytes, NULL),
+                 PV_OK);
+    cr_expect_eq(bytes, 13 * GIB);
+}
+
+/* Four of the 8 GiB were used, and the cluster has 8 for heap and overhead. */
+Test(memory_advice, executors_too_large_for_the_cluster_are_said)
+{
+    question.spark_constraints.apply = 0;
+    for (size_t i = 0; i < MEMORY_CUT_RUNS; i++)
+        runs[i].metrics.peak_jvm_heap_bytes = 4 * GIB;
+    most_per_executor = 8 * GIB;
+    (void)advise_by(2);
+    expect_warning("memory_exceeds_cluster",
+                   "Executors of 9 GiB do not fit the 8 GiB that the cluster has for each. 8 GiB "
+                   "are proposed: apply memory.");
+    question.spark_constraints.apply = PROPOSAL_MEMORY;
+    (void)advise_by(2);
+    cr_expect_eq(advice.warnings.n, 0);
 }
 
 Test(memory_advice, a_container_that_was_too_small)

@@ -111,6 +111,7 @@ Test(spark_advice, least_executors_that_start_the_job_otherwise)
 
 static const char *split_size(void)
 {
+    constraints.apply = PROPOSAL_PARTITIONS;
     make(NULL, 0);
     for (size_t i = 0; i < made.n; i++)
         if (strcmp(made.properties[i].key, "spark.sql.files.maxPartitionBytes") == 0)
@@ -137,6 +138,54 @@ Test(spark_advice, cures_are_for_the_task_slots_advised)
     cr_expect_str_eq(split_size(), "512m");
     prediction.curve.slots[0].per_executor = 5;
     cr_expect_str_eq(split_size(), "256m");
+}
+
+/* A heap that was too small, and its remedy is only proposed: said before all else. */
+Test(spark_advice, a_run_out_of_memory_is_said_first)
+{
+    static struct run_label instances[] = {PROPERTY("spark.executor.instances", "9")};
+    const struct memory_plan memory = {
+        .known = true,
+        .basis = MEMORY_OUT_OF_MEMORY,
+        .n_properties = 1,
+        .properties = {{"spark.executor.memory", "12g", "it ran out", PROPOSAL_MEMORY}}};
+    constraints.enforced = instances;
+    constraints.n_enforced = 1;
+    for (unsigned apply = 0; apply <= PROPOSAL_MEMORY; apply++) {
+        constraints.apply = apply;
+        advice = (struct advice){.recommendation = {.executors = 6},
+                                 .reasons = {.arena = &arena},
+                                 .warnings = {.arena = &arena}};
+        (void)finding_add(&advice.reasons, "memory", "It ran out.");
+        cr_assert_eq(
+            spark_advise(&prediction, &constraints, 4, &memory, &arena, &advice, &made, NULL),
+            PV_OK);
+        cr_assert_eq(advice.warnings.n, apply == 0 ? 2 : 1);
+        cr_expect_str_eq(advice.warnings.items[0].code,
+                         apply == 0 ? "memory_not_applied" : "properties_differ");
+    }
+    constraints.apply = 0;
+    struct strview key = strview_of("spark.executor.memory");
+    constraints.exclude = &key;
+    constraints.n_exclude = 1;
+    advice.warnings.n = 0;
+    cr_assert_eq(spark_advise(&prediction, &constraints, 4, &memory, &arena, &advice, &made, NULL),
+                 PV_OK);
+    cr_expect_null(finding_find(&advice.warnings, "memory_not_applied"), "it is not proposed");
+}
+
+/* No number is recommended that is late. */
+Test(spark_advice, executors_that_are_late_are_the_closest)
+{
+    advice = (struct advice){.recommendation = {.executors = 6}, .warnings = {.arena = &arena}};
+    for (int missed = 0; missed < 2; missed++) {
+        advice.verdict = missed ? ADVISE_MISSED : ADVISE_AT_RISK;
+        cr_assert_eq(spark_advise(&prediction, &constraints, 4, NULL, &arena, &advice, &made, NULL),
+                     PV_OK);
+        cr_assert_eq(made.n_changes, 1);
+        cr_expect_str_eq(made.changes[0].reason,
+                         missed ? "the closest allowed executors" : "the recommended executors");
+    }
 }
 
 /* A fixed number that is to be kept; none with dynamic allocation. */

@@ -173,31 +173,31 @@ Test(spark_configuration, partitions_fit_the_cores)
 {
     static const struct run_label plain[] = {PROPERTY("spark.sql.adaptive.enabled", "false")};
     struct spark_before before = ran(plain, 1);
-    const struct spark_constraints none = {0};
+    const struct spark_constraints applied = {.apply = PROPOSAL_PARTITIONS};
     const char *const key = "spark.sql.shuffle.partitions";
-    struct spark_configuration made = make(&before, &none, 100, 4);
+    struct spark_configuration made = make(&before, &applied, 100, 4);
     cr_assert_null(value_of(&made, key), "no shuffle is known");
     before.shuffle_bytes = 1073741824.0;
-    made = make(&before, &none, 6, 4);
+    made = make(&before, &applied, 6, 4);
     cr_assert_null(value_of(&made, key));
-    made = make(&before, &none, 100, 4);
+    made = make(&before, &applied, 100, 4);
     expect(&made, key, "400");
     cr_assert_null(change_of(&made, key)->old_value);
-    made = make(&before, &none, 25, 6);
+    made = make(&before, &applied, 25, 6);
     expect(&made, key, "150");
-    made = make(&before, &none, 25, 4);
+    made = make(&before, &applied, 25, 4);
     cr_assert_null(value_of(&made, key), "two whole waves leave no core idle");
-    made = make(&before, &none, 50, 4);
+    made = make(&before, &applied, 50, 4);
     cr_assert_null(value_of(&made, key), "nor does one");
     before.shuffle_bytes = 0;
-    made = make(&before, &none, 100, 4);
+    made = make(&before, &applied, 100, 4);
     cr_assert_null(value_of(&made, key), "nothing is shuffled");
     before.shuffle_bytes = 200.0 * 1073741824.0; /* 1 GiB each */
-    made = make(&before, &none, 6, 4);
+    made = make(&before, &applied, 6, 4);
     expect(&made, key, "1608"); /* 1600 of 128 MiB in waves of 24 */
     before.properties = NULL;
     before.n = 0; /* Spark 3.5 coalesces them itself */
-    made = make(&before, &none, 6, 4);
+    made = make(&before, &applied, 6, 4);
     cr_assert_null(value_of(&made, key));
 }
 
@@ -209,7 +209,7 @@ Test(spark_configuration, what_the_job_sets_itself_is_withheld)
     static const struct run_label submitted[] = {PROPERTY("spark.sql.shuffle.partitions", "")};
     static const struct run_label enforced[] = {PROPERTY("spark.sql.shuffle.partitions", "77")};
     const char *const key = "spark.sql.shuffle.partitions";
-    const struct spark_constraints none = {0};
+    const struct spark_constraints none = {.apply = PROPOSAL_PARTITIONS};
     const struct spark_constraints forced = {.enforced = enforced, .n_enforced = 1};
     struct spark_before before = ran(plain, 2);
     before.shuffle_bytes = 1073741824.0;
@@ -409,18 +409,22 @@ Test(spark_configuration, memory_and_cures_are_taken_over)
     static const struct run_label properties[] = {PROPERTY("spark.executor.memory", "8g"),
                                                   PROPERTY("spark.memory.fraction", "0.5")};
     static const struct spark_property_plan cures[] = {
-        {"spark.sql.adaptive.enabled", "true", "partitions differ"}, {"a.first", "1", "it cures"}};
+        {"spark.sql.adaptive.enabled", "true", "partitions differ", PROPOSAL_PARTITIONS},
+        {"a.first", "1", "it cures", PROPOSAL_SPECULATION}};
     const struct spark_before before = ran(properties, 2);
-    const struct spark_constraints none = {0};
+    const struct spark_constraints all = {.apply = PROPOSAL_MEMORY | PROPOSAL_PARTITIONS |
+                                                   PROPOSAL_SPECULATION};
     const struct memory_plan memory = {
         .n_properties = 2,
-        .properties = {{"spark.executor.memory", "4g", "the runs used less"},
-                       {"spark.executor.memoryOverhead", "819m", "it would shrink"}}};
+        .properties = {
+            {"spark.executor.memory", "4g", "the runs used less", PROPOSAL_MEMORY},
+            {"spark.executor.memoryOverhead", "819m", "it would shrink", PROPOSAL_MEMORY}}};
     struct spark_configuration made;
     struct pv_error err = {0};
     cr_assert_eq(
-        spark_configuration_make(&before, &none, 6, 4, &memory, cures, 2, &arena, &made, &err),
+        spark_configuration_make(&before, &all, 6, 4, &memory, cures, 2, &arena, &made, &err),
         PV_OK);
+    cr_assert_eq(made.n_proposals, 0);
     expect(&made, "spark.executor.memory", "4g");
     expect(&made, "spark.executor.memoryOverhead", "819m");
     expect(&made, "spark.memory.fraction", "0.5");
@@ -432,6 +436,55 @@ Test(spark_configuration, memory_and_cures_are_taken_over)
     cr_expect_str_eq(change_of(&made, "spark.executor.memoryOverhead")->reason, "it would shrink");
     cr_expect_str_eq(change_of(&made, "a.first")->reason, "it cures");
     cr_expect_null(change_of(&made, "spark.memory.fraction"));
+}
+
+/* What is not applied is a proposal, memory first; its property stays as it ran, or is not set. */
+Test(spark_configuration, only_kinds_that_are_applied_are_set)
+{
+    static const struct run_label properties[] = {PROPERTY("spark.executor.memory", "8g")};
+    static const struct run_label enforced[] = {PROPERTY("spark.speculation", "false")};
+    static const struct spark_property_plan cures[] = {
+        {"spark.speculation", "true", "a straggler", PROPOSAL_SPECULATION},
+        {"spark.sql.files.maxPartitionBytes", "21m", "few tasks", PROPOSAL_PARTITIONS}};
+    const struct spark_before before = ran(properties, 1);
+    const struct memory_plan memory = {
+        .n_properties = 1,
+        .properties = {{"spark.executor.memory", "12g", "it ran out", PROPOSAL_MEMORY}}};
+    struct spark_constraints constraints = {0};
+    struct spark_configuration made;
+    struct pv_error err = {0};
+#define MAKE()                                                                                     \
+    cr_assert_eq(spark_configuration_make(&before, &constraints, 6, 4, &memory, cures, 2, &arena,  \
+                                          &made, &err),                                            \
+                 PV_OK)
+    MAKE();
+    cr_assert_eq(made.n_proposals, 3);
+    cr_expect_str_eq(made.proposals[0].key, "spark.executor.memory");
+    cr_expect_str_eq(made.proposals[0].old_value, "8g");
+    cr_expect_str_eq(made.proposals[0].new_value, "12g");
+    cr_expect_str_eq(made.proposals[1].key, "spark.speculation");
+    cr_expect_null(made.proposals[1].old_value);
+    cr_expect_str_eq(made.proposals[2].reason, "few tasks");
+    expect(&made, "spark.executor.memory", "8g");
+    cr_assert_null(value_of(&made, "spark.speculation"));
+    cr_assert_null(change_of(&made, "spark.executor.memory"));
+
+    constraints.apply = PROPOSAL_MEMORY;
+    MAKE();
+    cr_assert_eq(made.n_proposals, 2);
+    expect(&made, "spark.executor.memory", "12g");
+
+    constraints = (struct spark_constraints){.enforced = enforced, .n_enforced = 1};
+    MAKE();
+    expect(&made, "spark.speculation", "false");
+    cr_assert_eq(made.n_proposals, 2, "what the caller enforces is no proposal");
+
+    const struct strview key = strview_of("spark.executor.memory");
+    constraints = (struct spark_constraints){.exclude = &key, .n_exclude = 1};
+    MAKE();
+    cr_assert_eq(made.n_proposals, 2, "what the caller excludes is not proposed");
+    cr_assert_null(value_of(&made, "spark.executor.memory"));
+#undef MAKE
 }
 
 /* --- whatever the input --- */
@@ -515,6 +568,8 @@ static void check_coherence(const struct spark_configuration *made)
     cr_assert(partitions == NULL || property_count(strview_of(partitions)) > 0);
     for (size_t i = 1; i < made->n; i++)
         cr_assert_lt(strcmp(made->properties[i - 1].key, made->properties[i].key), 0);
+    for (size_t i = 0; i < made->n_proposals; i++)
+        cr_assert_null(change_of(made, made->proposals[i].key), "proposed and changed");
 }
 
 static size_t set(struct run_label properties[], size_t n, const char *key, const char *value)
@@ -554,7 +609,7 @@ static void check_stays(const struct spark_before *before,
     struct spark_before again = *before;
     again.properties = today;
     again.n = kept;
-    const struct spark_constraints none = {0};
+    const struct spark_constraints none = {.apply = spark_constraints->apply};
     struct spark_configuration twice = make(&again, &none, executors, cores);
     cr_assert_eq(twice.n_changes, 0, "%s: %s to %s", twice.changes[0].key,
                  twice.changes[0].old_value, twice.changes[0].new_value);
@@ -567,7 +622,8 @@ Test(spark_configuration, is_coherent_whatever_ran)
         struct run_label properties[KEYS], current[KEYS];
         struct spark_before before = ran(properties, draw_properties(properties));
         struct spark_constraints spark_constraints = {.allocation = (enum spark_allocation)draw(3),
-                                                      .current = current};
+                                                      .current = current,
+                                                      .apply = (unsigned)draw(8)};
         static const char *const versions[] = {"3.5.1", "2.4.0", "3.1.2", "unknown"};
         before.version = strview_of(versions[draw(4)]);
         before.shuffle_bytes = draw(2) == 0 ? (double)NAN : (double)draw(UINT64_C(1) << 31) * 1000;

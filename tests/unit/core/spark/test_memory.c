@@ -378,6 +378,9 @@ Test(spark_memory, more_cores_need_more)
     cr_assert_eq(plan.sizes.heap, 16 * GIB);
     cr_assert_eq(plan.basis, MEMORY_PEAK_USE);
     cr_assert_str_eq(plan.properties[0].reason, "runs of this size had as much per core");
+    cr_assert_eq(plan.properties[0].kind, PROPOSAL_NONE, "more tasks need it: it is no proposal");
+    cr_assert(plan.applied);
+    cr_assert_eq(plan.set.heap, 16 * GIB);
     cr_assert_eq(plan_for(&run, 1, 64, &one).sizes.heap, 8 * GIB);
 }
 
@@ -597,6 +600,12 @@ Test(spark_memory, a_run_out_of_memory_makes_the_next_larger)
     cr_assert(plan.known, "although no run succeeded");
     cr_assert_eq(plan.basis, MEMORY_OUT_OF_MEMORY);
     cr_assert_eq(plan.sizes.heap, 12 * GIB);
+    cr_assert_eq(plan.properties[0].kind, PROPOSAL_MEMORY);
+    cr_assert_not(plan.applied);
+    cr_assert_eq(plan.set.heap, 8 * GIB, "nobody asked for more");
+    struct memory_question applied = question_of(4, 4);
+    applied.applied = true;
+    cr_assert_eq(plan_for(&run, 1, 64, &applied).set.heap, 12 * GIB);
     run = out_of_memory(0, 1, false);
     plan = plan_of(&run, 1);
     cr_assert_eq(plan.basis, MEMORY_CONTAINER_LIMIT);

@@ -157,6 +157,9 @@ def _spark(advice: Advice) -> str:
     if spark is None:
         return ""
     rows = [(c.key, c.old, c.new, c.reason) for c in spark.changes]
-    if rows:
-        return table("Spark properties to change", ["property", "now", "to", "because"], rows)
-    return table("Spark properties, none of which changes", ["property", "value"], list(spark.properties.items()))
+    text = table("Spark properties to change", ["property", "now", "to", "because"], rows) if rows else table(
+        "Spark properties, none of which changes", ["property", "value"], list(spark.properties.items()))
+    proposals = [(p.key, p.old, p.new, p.reason, p.kind) for p in _got(spark, "proposals") or []]
+    if proposals:
+        text += table("Proposed, not applied", ["property", "now", "to", "because", "apply"], proposals)
+    return text
