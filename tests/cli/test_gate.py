@@ -119,7 +119,7 @@ def test_a_terminal_is_not_overflown(cli, columns):
 
 @pytest.mark.parametrize("words, status, outcome", [
     (MET, 0, "passed"), (MISSED, 3, "failed"), (AT_RISK, 4, "failed"), (UNKNOWN, 5, "failed"), (NEVER_RAN, 5, None),
-    ((*MET, "--price", "1", "--max-cost", "0.001"), 3, "failed"), ((*MET, "--max-cost-rise", "0%"), 0, "passed"), ((*MET, "--max-error", "1%"), 5, "failed"), ((*MET, "--max-error", "10%"), 0, "passed"),
+    ((*MET, "--max-cost-rise", "0%"), 0, "passed"), ((*MET, "--max-error", "1%"), 5, "failed"), ((*MET, "--max-error", "10%"), 0, "passed"),
     (("nightly-etl", "-s", "128", "-d", "90s", "--max-cost-rise", "20%"), 3, "failed"),
     (("nightly-etl", "-s", "128", "-d", "90s", "--max-cost-rise", "80%"), 0, "passed"),
     # At risk, and dearer: the graver of both.
@@ -141,6 +141,12 @@ def test_the_exit_status_of_a_gate(cli, words, status, outcome):
         assert gate["advice"]["application"] == "nightly-etl"
         assert {c["result"] for c in gate["checks"]} <= {"passed", "failed", "warned", "skipped"}
         assert ("warned" in {c["result"] for c in gate["checks"]}) >= (outcome == "warned")
+
+
+def test_a_cost_that_no_count_has_fails_the_gate(cli):
+    gate = json.loads(cli("gate", *MET, "--price", "1", "--max-cost", "0.001", "-o", "json", status=3).out)
+    assert (gate["gate"], gate["exit_status"], gate["advice"]) == ("failed", 3, None)
+    assert "the least cost is " in gate["checks"][0]["message"]
 
 
 # --- a gate needs a question ---

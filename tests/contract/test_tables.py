@@ -82,7 +82,7 @@ def bound_faults(member, schema):
     elif kind == "objects":
         want = {"minItems": member["least"] or None, "maxItems": member["most"]}
     elif kind == "words":
-        items = schema["items"].get("enum")
+        items = resolve(schema["items"], SCHEMAS)[0].get("enum")
         want = {"minItems": member["least"] or None, "maxItems": schema.get("maxItems")}
         found = [] if member["words"] == items and schema.get("uniqueItems") else ["words"]
     elif kind == "range":

@@ -77,7 +77,7 @@ def test_the_run_is_stored_when_the_session_ends_and_the_recommendation_is_print
         capsys.readouterr()
         spark = session(log, tmp_path / str(number))
         with no_warning():
-            watch = provisor.watch(spark, deadline_s=90, problem_size=64)
+            watch = provisor.watch(spark, deadline_s=90, problem_size=64, apply=["speculation"])
             assert watch.state == "watching" and watch.report is None and capsys.readouterr().err == ""
             spark.stop()
     assert [run.problem_size for run in runs(client, name)] == [64] * len(logs)

@@ -115,7 +115,8 @@ void codec_admission_question_encode(struct writer *w,
     if (!isnan(question->confidence))
         writer_member_number(w, "confidence", question->confidence);
     write_constraints(w, review, chooses);
-    write_applied(w, question->apply);
+    if (question->apply != 0)
+        write_applied(w, question->apply);
     writer_end_object(w);
 }
 

@@ -213,7 +213,7 @@ Test(admission_question, what_is_preserved_is_enforced_where_it_is_set_and_left_
                      "\"spark.executor.cores\":\"2\",\"spark.executor.instances\":\"4\","
                      "\"spark.executor.memory\":\"4g\"},\"enforced\":{\"spark.executor.cores\":"
                      "\"2\"},\"exclude\":[\"spark.speculation\"]}}",
-                     "named once, although it is left out in any case");
+                     "named once");
     cr_expect_str_eq(question(false),
                      "{\"application\":\"etl\",\"problem_size\":64,\"deadline_s\":90,"
                      "\"constraints\":{\"dynamic_allocation\":false,\"current\":{"
