@@ -203,7 +203,7 @@ def test_the_advised_properties_are_put_in(cli, spark, history):
     assert conf["spark.executor.instances"] == "6" and conf["spark.executor.cores"] == "4"
     advice = history.get("/v1/advice/" + conf.pop("spark.provisor.adviceId")).json()
     assert advice["spark"]["properties"] == conf
-    assert "97.4 %" in result.err and result.out == ""
+    assert "97.3 %" in result.err and result.out == ""
 
 
 def test_what_the_caller_sets_stays(cli, spark):
