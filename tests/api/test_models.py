@@ -293,10 +293,10 @@ def test_auto_replies_the_best_kind_and_how_it_came_to_it(client):
 def test_who_misspells_auto_is_told_of_it(client):
     """Where `auto` may stand the message names it, where it may not it does not."""
     problem = client.refuse("POST", FIT, 422, pointer="/model", json={"model": "autom", "observations": rows()})
-    assert problem["detail"].startswith("must be one of: auto, amdahl") and problem["detail"].endswith("ipso")
+    assert problem["detail"].startswith("model must be one of: auto, amdahl") and problem["detail"].endswith("ipso")
     body = {"model": "auto", "parameters": {}, "points": [{"problem_size": 8, "executors": 2}]}
     problem = client.refuse("POST", PREDICT, 422, pointer="/model", json=body)
-    assert problem["detail"].startswith("must be one of: amdahl")
+    assert problem["detail"].startswith("model must be one of: amdahl")
 
 
 def test_auto_takes_speedups_too(client):

@@ -18,7 +18,7 @@ def test_a_file_of_the_page(service, make_cli, name, words, content):
     cli = make_cli(service.base_url, service.token("page", "read,write,admin"))
     (cli.home / name).write_text(content)
     if words.startswith("batch "):  # this team has neither the cluster nor the applications: nothing else is wrong
-        assert cli(*words.split(), status=2).err.startswith("provisor: there is no cluster "")
+        assert cli(*words.split(), status=2).err.startswith('provisor: night.yaml:1: cluster: there is no cluster "')
         return
     result = cli(*words.split())
     assert result.out or result.err

@@ -78,7 +78,7 @@ struct row {
     const char *note; /* follows the advised cell; or NULL */
 };
 
-enum { ROWS_MAX = 10, NAME_WIDTH = 20, CELL_WIDTH = 14 };
+enum { ROWS_MAX = 10, NAME_WIDTH = 20, CELL_WIDTH = 12 };
 
 struct rows {
     struct row items[ROWS_MAX];
@@ -140,7 +140,7 @@ static void add_durations(struct rows *rows, const json_t *advice)
             number_text(advice, "recommendation.predicted_duration_s", quantity_duration))
         ->note = "predicted";
     if (has_last)
-        (void)add_row(rows, same_size ? "  same by the model" : "  this size, by the model",
+        (void)add_row(rows, same_size ? "  same by the model" : "  this size, by model",
                       number_text(advice, "last_run.predicted_duration_s", quantity_duration),
                       no_text);
 }
@@ -175,7 +175,7 @@ static void add_cost(struct rows *rows, const json_t *advice)
 {
     const char *currency = json_text_at(advice, "pricing.currency", NULL);
     if (json_is_number(json_at(advice, "recommendation.cost")))
-        (void)add_row(rows, currency == NULL ? "cost, in the price's currency" : "predicted cost",
+        (void)add_row(rows, currency == NULL ? "cost, unit of price" : "predicted cost",
                       cost_text(advice, "last_run.cost"), cost_text(advice, "recommendation.cost"));
 }
 

@@ -9,15 +9,15 @@
  * is "-" to the former and empty to the latter.
  */
 enum cell_kind {
-    CELL_TEXT,    /* whatever it is; lists joined by a comma, objects as key=value */
-    CELL_COUNT,   /* a whole number */
-    CELL_NUMBER,  /* up to four significant digits */
-    CELL_SECONDS, /* a duration */
-    CELL_SLACK,   /* a duration that is left; below 0 "late by 12 s" */
-    CELL_SHARE,   /* 0 to 1, as percent */
+    CELL_TEXT,        /* whatever it is; lists joined by a comma, objects as key=value */
+    CELL_COUNT,       /* a whole number */
+    CELL_NUMBER,      /* up to four significant digits */
+    CELL_SECONDS,     /* a duration */
+    CELL_SLACK,       /* a duration that is left; below 0 "late by 12 s" */
+    CELL_SHARE,       /* 0 to 1, as percent */
     CELL_PROBABILITY, /* the same; never 0 % nor 100 % */
-    CELL_PERCENT, /* already in percent */
-    CELL_BELOW,   /* in percent below another figure; below 0 "4.7 % above" */
+    CELL_PERCENT,     /* already in percent */
+    CELL_BELOW,       /* in percent below another figure; below 0 "4.7 % above" */
     CELL_BYTES,
     CELL_SIZE,         /* a problem size, "50.5 GiB"; its measure is the member PATH_measure */
     CELL_SIZE_IN_FULL, /* "50.5 GiB in 404 blocks" */

@@ -68,8 +68,8 @@ enum { CURVE_SLOTS_MAX = 4, CURVE_RESOURCE_MAX = 32 };
 struct curve_slots {
     struct task_slots of; /* its resource is NULL: a curve outlives its runs, so it has a copy */
     char resource[CURVE_RESOURCE_MAX]; /* "": only cores count */
-    int64_t per_executor; /* slots */
-    int64_t cores;        /* of an executor */
+    int64_t per_executor;              /* slots */
+    int64_t cores;                     /* of an executor */
 };
 
 /* A run from which the platform took executors away, and what that cost. */
