@@ -154,7 +154,10 @@
     return { items: items.sort((a, b) => b[0].score - a[0].score).slice(0, PAGES_MAX) };
   }
 
-  /* The replies to a message. A query that comes before the index waits for it. */
+  /*
+   * The replies to a message. The theme sends the next message only when one has a reply, so a query that comes before
+   * the index has no items at first, and its items when the index is there.
+   */
   let waiting = null;
   self.provisorSearch = message => {
     if (message.type === 0) {
@@ -162,7 +165,7 @@
       return [{ type: 1 }, ...waiting === null ? [] : [{ type: 3, data: search(waiting) }]];
     }
     waiting = message.data;
-    return sections.length > 0 ? [{ type: 3, data: search(message.data) }] : [];
+    return [{ type: 3, data: sections.length > 0 ? search(message.data) : { items: [] } }];
   };
   /* In the pages that are files, docs/site/offline.py calls the function; there is no worker. */
   if (typeof document === "undefined")

@@ -47,7 +47,7 @@ def test_time_against_executor_time(ask, etl):
     assert "No price is known." in plot.alt and "Missing the deadline: %d;" % len(late) in plot.alt
     assert "Recommended: %d executors, %.3g s (%.3g to %.3g s), in time with probability %.3g" % (
         best.executors, best.predicted_duration_s, *best.interval_s, best.deadline_probability) in plot.alt
-    assert tell_apart(plot.axes) == [] and plot.axes.get_ylabel() == "duration (s)" and plot.title == "Advice for %s: met" % etl
+    assert tell_apart(plot.axes) == [] and plot.axes.get_ylabel() == "duration (s)" and plot.title == "Advice for %s, problem size 128: met" % etl
 
 
 def test_time_against_money(ask):
