@@ -59,8 +59,14 @@ ASK = """new Promise(done => {
     if (items.length === 0 && waited < 20000) return setTimeout(look, 5);
     done([waited, items.map(item => [...item.querySelectorAll("a")].sort((a, b) => score(b) - score(a))[0].href)]);
   };
-  """ + TYPE + """
-  setTimeout(look);
+  // The theme may drop what is typed before it has the index: a person types on, the test waits.
+  const meta = document.querySelector(".md-search-result__meta");
+  const type = () => {
+    if (meta.textContent.includes("Initializing") && performance.now() - began < 20000) return setTimeout(type, 5);
+    """ + TYPE + """
+    setTimeout(look);
+  };
+  type();
 })"""
 
 
