@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/quantity_text.h"
+
 /* Distributions of speeds, and the speeds of operations that a cluster of the request has. */
 
 #define SUM_TOLERANCE 1e-6
@@ -32,7 +34,8 @@ make_speeds(const struct codec_node *node, struct speed_point points[], size_t n
     for (size_t i = 0; i < n; i++)
         sum += points[i].probability;
     if (speeds != NULL && fabs(sum - 1) > SUM_TOLERANCE) {
-        codec_fault(node, "not_a_distribution", "the probabilities add up to %.9g, not to 1", sum);
+        codec_fault(node, "not_a_distribution", "the probabilities add up to %s, not to 1",
+                    quantity_digits(sum, 9).text);
         return NULL;
     }
     if (speeds != NULL)

@@ -5,6 +5,7 @@
 
 #include "base/order.h"
 #include "base/plural.h"
+#include "base/quantity_text.h"
 #include "core/advice/advise_internal.h"
 #include "core/history/run.h"
 
@@ -536,10 +537,10 @@ refuse_constraints(const struct curve *curve, const struct advise_goal *goal, st
         return pv_fault(err, PV_PLACE_POINTER, "/constraints", "unsatisfiable",
                         "no executor count satisfies the constraints");
     return pv_fault(err, PV_PLACE_POINTER, "/constraints/max_cost", "unsatisfiable",
-                    "no executor count costs at most %.6g: the least cost is %.6g, with %" PRId64
-                    " executor%s",
-                    goal->max_cost, at_least(advise_cost_of(goal, cheapest)), cheapest->executors,
-                    PLURAL(cheapest->executors));
+                    "no executor count costs at most %s: the least cost is %s, with %s executor%s",
+                    quantity_digits(goal->max_cost, 6).text,
+                    quantity_digits(at_least(advise_cost_of(goal, cheapest)), 6).text,
+                    quantity_count((double)cheapest->executors).text, PLURAL(cheapest->executors));
 }
 
 enum pv_code advise(const struct curve *curve,
