@@ -128,7 +128,7 @@ Test(memory_advice, what_is_not_applied_is_proposed)
     question.spark_constraints.apply = 0;
     runs[0].succeeded = false;
     runs[0].out_of_memory_errors = 1;
-    expect(1, "With 8 GiB of heap 1 executor or task ended by an OutOfMemoryError: 12 GiB are "
+    expect(1, "With 8.0 GiB of heap 1 executor or task ended by an OutOfMemoryError: 12.0 GiB are "
               "proposed.");
     int64_t bytes = 0;
     cr_assert_eq(memory_container(&prediction, &question, 10, 4, RUN_UNKNOWN, &arena, &bytes, NULL),
@@ -148,9 +148,10 @@ Test(memory_advice, executors_too_large_for_the_cluster_are_said)
         runs[i].metrics.peak_jvm_heap_bytes = 4 * GIB;
     most_per_executor = 8 * GIB;
     (void)advise_by(2);
-    expect_warning("memory_exceeds_cluster",
-                   "Executors of 9 GiB do not fit the 8 GiB that the cluster has for each. 8 GiB "
-                   "are proposed: apply memory.");
+    expect_warning(
+        "memory_exceeds_cluster",
+        "Executors of 9.0 GiB do not fit the 8.0 GiB that the cluster has for each. 8.0 GiB "
+        "are proposed: apply memory.");
     question.spark_constraints.apply = PROPOSAL_MEMORY;
     (void)advise_by(2);
     cr_expect_eq(advice.warnings.n, 0);
@@ -215,9 +216,10 @@ Test(memory_advice, growth_has_limits)
     most_per_executor = 11 * GIB;
     expect(1, "With 8.0 GiB of heap 1 executor or task ended by an OutOfMemoryError: 10.0 GiB are "
               "recommended.");
-    expect_warning("memory_exceeds_cluster",
-                   "Executors get 11.0 GiB, though the history asks for more: the cluster has 11.0 "
-                   "GiB for each. Fewer cores per executor leave each task more memory.");
+    expect_warning(
+        "memory_exceeds_cluster",
+        "Executors of 11.0 GiB are recommended, though the history asks for more: the "
+        "cluster has 11.0 GiB for each. Fewer cores per executor leave each task more memory.");
     most_per_executor = 5 * GIB;
     (void)advise_by(1);
     expect_warning(
@@ -227,10 +229,10 @@ Test(memory_advice, growth_has_limits)
     most_per_executor = RUN_UNKNOWN;
     prediction.memory_per_core_bytes = 5 * GIB / 2;
     (void)advise_by(1);
-    expect_warning(
-        "memory_bounded_per_core",
-        "Executors get 10.0 GiB, though the history asks for more: memory grows to at most 2.5 GiB "
-        "per core. Fewer cores per executor or more partitions leave each task more memory.");
+    expect_warning("memory_bounded_per_core", "Executors of 10.0 GiB are recommended, though the "
+                                              "history asks for more: memory grows to at "
+                                              "most 2.5 GiB per core. Fewer cores per executor or "
+                                              "more partitions leave each task more memory.");
 }
 
 /* What the caller runs with replaces what the runs had. */
