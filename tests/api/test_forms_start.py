@@ -11,7 +11,7 @@ import json_patch
 from admission_reviews import MUTATE, VALIDATE, admitted, operations
 from test_advice_formats import DATABRICKS, EMR, PATCHED, conf_of_flags, expect, merged, patch_of, properties_file, without_id
 from test_advice_spark import record, run_of
-from test_logs_by_a_plain_reader import logs_below
+from test_logs_by_a_plain_reader import all_logs, as_sent
 
 DA = "spark.dynamicAllocation."
 FORMS = ("spark-submit", "spark-defaults", "k8s", "k8s-apache", "databricks", "emr", "emr-serverless")
@@ -471,9 +471,8 @@ def test_spark_starts_with_every_form_of_every_log(service, shared):
     """Every log of the shared data and of the cases, with the properties that it ran with elsewhere."""
     client = service.client(service.token("all-logs-" + uuid.uuid4().hex[:8]))
     names, formed, refused = {}, 0, set()
-    logs = [log for folder in ("data/spark-eventlogs", "cases") for log in logs_below(shared / folder) if log.is_file()]
-    for log in logs:
-        reply = client.request("POST", "/v1/eventlogs", data=log.read_bytes(), headers={"Content-Type": "application/octet-stream"})
+    for log in all_logs(shared):
+        reply = client.request("POST", "/v1/eventlogs", data=as_sent(log), headers={"Content-Type": "application/octet-stream"})
         if reply.status_code in (200, 201):
             run = reply.json()
             names[run["application"]] = run["spark_properties"]

@@ -30,6 +30,11 @@ def as_sent(path):
     return out.getvalue()
 
 
+def all_logs(shared):
+    folders = [shared / "data" / "spark-eventlogs", shared / "cases"] + [pathlib.Path(p) for p in [os.environ.get("PROVISOR_LOGS")] if p]
+    return [path for folder in folders for path in logs_below(folder)]
+
+
 def plain_counts(path):
     plain = [plain_reader.plain(data) for _, data in plain_reader.files_of(path)]
     return plain_reader.count(line for part in plain if part for line in part.decode("utf-8", "replace").split("\n"))
@@ -38,9 +43,8 @@ def plain_counts(path):
 @pytest.mark.every_log
 def test_counts_are_those_of_a_plain_reader(service, shared):
     team = service.client(service.token("plain-" + uuid.uuid4().hex[:8]))
-    folders = [shared / "data" / "spark-eventlogs", shared / "cases"] + [pathlib.Path(p) for p in [os.environ.get("PROVISOR_LOGS")] if p]
     differ, n = [], 0
-    for i, path in enumerate(path for folder in folders for path in logs_below(folder)):
+    for i, path in enumerate(all_logs(shared)):
         reply = team.request("POST", "/v1/applications/log-%d/eventlogs" % i, None, data=as_sent(path), headers=OCTETS)
         if reply.status_code not in (200, 201):
             assert reply.status_code in (400, 415, 422) and reply.json()["detail"], path
