@@ -289,7 +289,7 @@ def test_a_missed_deadline_configures_nothing_unless_it_is_forced(client_of_modu
     assert stored["verdict"] == "missed"
     path = "/v1/advice/%s?format=%s" % (stored["id"], form)
     client_of_module.request("GET", path + "&force=false", 409)
-    cores = "cores: 2" if form == "k8s" else "spark.executor.cores"
+    cores = {"k8s": "cores: 2", "databricks": "num_workers"}.get(form, "spark.executor.cores")
     assert cores in client_of_module.request("GET", path + "&force=true", 200).text
     assert cores in client_of_module.post("/v1/advice?dry_run=true&force=1&format=" + form, body, status=200).text
     client_of_module.request("GET", path + "&force=perhaps", 422)

@@ -49,8 +49,8 @@ def test_misses_are_explained_and_more_executors_hold_all(client, name):
     for item in misses.values():
         message, evidence = item["finding"]["message"], item["finding"]["evidence"]
         assert "reads data that stage 0 cached. 33.3 % of its 60 tasks did not find their block in memory and took 4 s longer each" in message
-        assert "The data take about 5.86 GiB, and 4 executors hold at most 3.91 GiB." in message
-        assert item["cure"].startswith("6 executors hold all of the data, and so do 4 executors with 1.46 GiB of storage memory each.")
+        assert "The data take about 5.9 GiB, and 4 executors hold at most 3.9 GiB." in message
+        assert item["cure"].startswith("6 executors hold all of the data, and so do 4 executors with 1.5 GiB of storage memory each.")
         assert evidence["missed_share"] == pytest.approx(1 / 3) and evidence["executors_needed"] == 6
         assert evidence["cached_bytes"] == pytest.approx(BLOCKS * BLOCK) and evidence["storage_memory_bytes"] == HELD
         assert item["more_executors_help"]

@@ -5,6 +5,7 @@ import json
 import math
 
 import pytest
+from quantity import duration, number
 
 SIZE, TASK_S, START_S, CORES = 40, 2.0, 5.0, 2
 RAN = (1, 2, 4, 5)
@@ -137,7 +138,7 @@ class Checker:
             return
         assert e["fewer_executors"] == self.m - 1
         assert e["fewer_executors_probability"] == self.known[self.m - 1]["deadline_probability"] < e["confidence"]
-        assert message.startswith("%d executors finish within %g s" % (self.m, e["deadline_s"]))
+        assert message.startswith("%d executors finish within %s" % (self.m, duration(e["deadline_s"])))
 
     def deadline_at_risk(self, e, message):
         self.deadline(e)
@@ -202,7 +203,7 @@ class Checker:
 
     def bottleneck(self, e, message):
         assert (e["kind"], e["lost_s"], e["run_id"]) == ("startup", START_S, self.last_id)
-        assert "%.3g percent" % (100 * START_S / time_of(RAN[-1])) in message
+        assert "%s %%" % number(100 * START_S / time_of(RAN[-1])) in message
 
     def stage_quotas(self, e, message):
         assert (e["deadline_s"], e["stages"], e["problem_size"], e["run"]) == (self.request["deadline_s"], 1, SIZE, self.last_id)
@@ -229,9 +230,9 @@ class Checker:
         if bill.machines:
             assert (e["executors_per_machine"], e["machines"]) == (bill.each, bill.units(self.m))
             assert (pricing["executors_per_machine"], pricing["machines"], pricing["container_bytes"]) == (bill.each, bill.units(self.m), bill.memory)
-            assert "a machine costs %g an hour" % price in message and "take%s %d machine" % ("s" if self.m == 1 else "", bill.units(self.m)) in message
+            assert "a machine costs %.2f an hour" % price in message and "take%s %d machine" % ("s" if self.m == 1 else "", bill.units(self.m)) in message
         else:
-            assert pricing["machines"] is pricing["price_per_machine_hour"] is None and "an executor costs %g an hour" % price in message
+            assert pricing["machines"] is pricing["price_per_machine_hour"] is None and "an executor costs %.2f an hour" % price in message
         assert ("Each is billed for" in message) is bool(bill.before or bill.least or bill.step)
         assert ("billed_s" in e) is not bill.is_plain and e.get("billed_s", pricing["billed_s"]) == pricing["billed_s"]
 

@@ -80,8 +80,8 @@ def test_spills_are_explained_by_the_memory_of_a_task(known):
         tasks = math.ceil(stage["tasks"] * needed / memory)
         assert evidence["memory_bytes_per_task"] == pytest.approx(memory), name
         assert evidence["needed_bytes_per_task"] == pytest.approx(needed) and evidence["tasks_needed"] == tasks, name
-        assert "about %.3g MiB, but has %.3g MiB of memory" % (needed / 2**20, memory / 2**20) in item["finding"]["message"]
-        assert "in %d tasks instead of %d" % (tasks, stage["tasks"]) in item["cure"] and "%.2g times as much memory" % (needed / memory) in item["cure"]
+        assert "about %.1f MiB, but has %.1f MiB of memory" % (needed / 2**20, memory / 2**20) in item["finding"]["message"]
+        assert "in %d tasks instead of %d" % (tasks, stage["tasks"]) in item["cure"] and "%.3g times as much memory" % (needed / memory) in item["cure"]
         key = "spark.sql.shuffle.partitions" if stage["shuffle_read_bytes"] > stage["input_bytes"] else "spark.sql.files.maxPartitionBytes"
         assert key in item["cure"], name
     assert seen >= 1

@@ -189,7 +189,7 @@ def test_what_the_job_sets_is_not_recommended_at_submission(client, name):
     submitted = {"spark.app.name": "etl", key: "8", "spark.sql.adaptive.enabled": "false"}
     upload(client, shuffle_log("etl", submitted, None), name)
     upload(client, shuffle_log("etl", dict(submitted, **{key: "200"}), {key: "8"}), name + "-own")
-    free, own = (ask(client, n, 60, include=["spark"]) for n in (name, name + "-own"))
+    free, own = (ask(client, n, 60, include=["spark"], apply=["partitions"]) for n in (name, name + "-own"))
     assert key in free["spark"]["properties"] and not found(free, "set_by_the_job")
     assert key not in own["spark"]["properties"]
     said = found(own, "set_by_the_job")

@@ -281,7 +281,7 @@ def test_too_few_are_denied_and_told_what_would_do(k8s):
     # The predicted time and its interval.
     predicted = k8s.post("/v1/advice?dry_run=true", {"application": "nightly-etl", "problem_size": 40, "deadline_s": 26,
                                                      "constraints": {"min_executors": 1, "max_executors": 1, "cores_per_executor": 2}}, 200).json()["recommendation"]
-    assert "%.4g s (%.4g to %.4g s" % (predicted["predicted_duration_s"], *predicted["interval_s"]) in message
+    assert "%.3g s (%.1f to %.1f s" % (predicted["predicted_duration_s"], *predicted["interval_s"]) in message
 
 
 def ask_advice(client, **more):

@@ -109,7 +109,7 @@ def test_memory_that_is_not_asked_for_is_proposed(client, name):
     assert advice["spark"]["properties"]["spark.executor.memory"] == "8g" and "spark.executor.memory" not in json.dumps(advice["spark"]["changes"])
     assert advice["spark"]["proposals"] == [{"key": "spark.executor.memory", "old": "8g", "new": "4g", "reason": "the runs used less", "kind": "memory"}]
     assert advice["memory"]["properties"] == {"spark.executor.memory": "4g"} and not advice["memory"]["applied"]
-    assert "4 GiB are proposed instead of 8." in next(r for r in advice["reasons"] if r["code"] == "memory")["message"]
+    assert "4.0 GiB are proposed instead of 8.0 GiB." in next(r for r in advice["reasons"] if r["code"] == "memory")["message"]
 
 
 def test_peaks_are_not_multiplied_by_sizes(client, name):
@@ -147,7 +147,7 @@ def test_nothing_is_changed_to_what_no_machine_holds(client, name):
     advice = ask(client, name, constraints={"cluster": cluster})
     assert advice["memory"]["properties"] == {} and advice["spark"]["properties"]["spark.executor.memory"] == "8g"
     said = next(w for w in advice["warnings"] if w["code"] == "memory_exceeds_cluster")
-    assert "do not fit the 6 GiB" in said["message"] and "is not changed" in said["message"]
+    assert "do not fit the 6.0 GiB" in said["message"] and "is not changed" in said["message"]
 
 
 def test_growth_is_bounded_per_core(client, name):
@@ -155,7 +155,7 @@ def test_growth_is_bounded_per_core(client, name):
     advice = ask(client, name)
     assert advice["memory"]["properties"] == {} and advice["memory"]["executor_memory_bytes"] == 24 * GIB
     said = next(w for w in advice["warnings"] if w["code"] == "memory_bounded_per_core")
-    assert "16 GiB per core" in said["message"] and said["evidence"]["memory_per_core_bytes"] == 16 * GIB
+    assert "16.0 GiB per core" in said["message"] and said["evidence"]["memory_per_core_bytes"] == 16 * GIB
 
 
 def test_null_where_logs_hold_nothing(client, name):

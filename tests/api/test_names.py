@@ -62,4 +62,4 @@ def test_the_name_of_a_recurring_job_is_folded(client, nightly):
 
 def test_a_percentage_is_not_taken_for_a_share(client, nightly):
     problem = client.refuse("POST", "/v1/advice", 422, pointer="/confidence", json={"application": nightly, "confidence": 95})
-    assert "95 percent are 0.95" in str(problem)
+    assert "95 % are 0.95" in str(problem)

@@ -216,7 +216,7 @@ def test_too_few_runs_are_told_at_once(client, name):
         add(client, name, 8, m, 40 / m + 5)
     client.refuse("POST", path(name), 422, pointer="/model", json={"model": "usba"})
     problem = client.refuse("POST", path(name), 422, pointer="/model", json={"model": "ipso"})
-    assert problem["detail"] == "this kind is not fitted to the runs of an application"
+    assert problem["detail"] == "model: this kind is not fitted to the runs of an application"
     assert client.get("/v1/operations?application=" + name).json()["items"] == []
 
 

@@ -97,6 +97,10 @@ def test_what_belongs_to_a_team_does_not_exist_for_another(method, template, cli
     # `instance` of a problem is the path that was asked for.
     told = reply.text.replace(path, "")
     assert not any(mark in told for mark in mine["marks"]), told[:600]
+    if method == "GET" and reply.status_code == 404:  # the name that was asked for, and no more than of a name that nobody has
+        absent = stranger.request(method, path.replace(mine["name"], "nobody-has-this"), 404).json()["detail"]
+        assert reply.json()["detail"] == absent.replace("nobody-has-this", mine["name"])
+        told = told.replace('\\"%s\\"' % mine["name"], "")
     assert method != "GET" or mine["name"] not in told or template == "/v1/audit", "only one's own deeds are on record"
     if method == "PUT" and "{name}" in template:
         # The name is free in the other team: what it puts there is its own.

@@ -38,7 +38,7 @@ def test_too_little_free_has_a_status_of_its_own(team):
     assert "0 of its 40 cores" in refused.err and "enough is free from" in refused.err and "free now: 0 cores" in refused.err
     team("admissions", "release", whole)
     admit(team, "--cores", "1", "--deadline", "90")
-    assert "/cores" in admit(team, "--cores", "41", "--deadline", "90", status=2).err, "more than there is at all is another fault"
+    assert "--cores 41: the cluster" in admit(team, "--cores", "41", "--deadline", "90", status=2).err, "more than there is at all is another fault"
 
 
 def test_an_admission_follows_advice(history, cli):

@@ -26,7 +26,7 @@ OPTIONS = {"admit": ["--cluster", "c", "--cores", "1", "--deadline", "1m"], "adm
 # Calls that a command makes with other words than those its usage needs.
 OTHERWISE = {"createAdvice": ["advise", "x"], "ingestEventLog": ["ingest", "body.log", "--application", "x"], "listTeamAccuracy": ["accuracy"], "ingestNamedEventLog": ["ingest", "body.log"],
              "redeliverWebhook": ["webhooks", "redeliver", ID, "--since", "1d"], "redeliverWebhookDelivery": ["webhooks", "redeliver", ID, ID],
-             "getRunOfApplication": ["runs", "show", "x", ID], "listAccuracy": ["accuracy", "x"]}
+             "getRunOfApplication": ["runs", "show", "x", ID], "listRuns": ["runs", "x"], "listAccuracy": ["accuracy", "x"]}
 
 
 @pytest.fixture(scope="module")

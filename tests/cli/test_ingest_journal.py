@@ -107,7 +107,7 @@ def test_two_do_not_share_a_journal(make_cli, tmp_path):
         process = cli.start(*words)
         until(lambda: server.bodies)
         result = cli(*words, status=1)
-        assert "another ingest" in result.err and "--state" in result.err and result.out == ""
+        assert "another `provisor ingest`" in result.err and "--state" in result.err and result.out == ""
         go_on.set()
         assert process.communicate(timeout=PATIENCE)[0].count("stored") == 3
 

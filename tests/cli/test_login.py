@@ -77,7 +77,7 @@ def test_profiles_stand_side_by_side(service, make_cli):
     ("[default]\ntimeout = soon\n", "timeout cannot be 'soon'"),
     ("[default\n", "line 1"),
     ("[default]\nurl = ftp://x\n", "is not the URL of a service"),
-    ("[default]\nurl = http://user:secret@x\n", "holds a user or a password")])
+    ("[default]\nurl = http://user:secret@x\n", "must not hold a user or a password")])
 def test_a_configuration_that_is_wrong(make_cli, text, said):
     cli = make_cli()
     (cli.home / "config").write_text(text)

@@ -87,7 +87,7 @@ def test_options_of_a_simulation_override_the_file(cli):
     listed = dict(SCHEDULERS, include=None, search={"policies": [{"policy": "sparrow", "probes_per_task": [1, 2]}], "task_runs": 4000})
     found = asked(listed, "--search", "--queues")
     assert found["include"] == ["queues"] and found["search"]["task_runs"] == 4000 and len(found["search"]["policies"]) == 1
-    assert "/include" in cli("simulate", "-", "--queues", input=json.dumps(dict(SCHEDULERS, include="jobs")), status=2).err
+    assert "standard input:1: include must be" in cli("simulate", "-", "--queues", input=json.dumps(dict(SCHEDULERS, include="jobs")), status=2).err
     assert "/search" in cli("simulate", "-", "--search", input=json.dumps(dict(SCHEDULERS, search=7)), status=2).err
 
 

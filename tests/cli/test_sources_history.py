@@ -122,7 +122,7 @@ def test_servers_that_say_less(origin, history):
     (Answer(200, b'[1, 2]'), ["not the list of applications"]),
     (Answer(200, b"[" * 5000), ["not the list of applications"]),
     (Answer(404, b"<html>"), ["status 404", "URL of the History Server itself"]),
-    (Answer(401, b""), ["status 401", "log in"]),
+    (Answer(401, b""), ["status 401", "a login"]),
     (Answer(302, b"", {"Location": BASE}), ["redirects"]),
     (Answer(302, b"", {"Location": "file:///etc/passwd"}), ["file"]),
 ])

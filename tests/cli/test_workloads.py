@@ -48,7 +48,7 @@ def test_rates_are_those_of_swim(cli):
     assert made["summary"]["rates"] == {"map_bytes": 32e6, "reduce_bytes": 128e6, "map_bytes_per_s": 1e6, "shuffle_bytes_per_s": 2e6, "output_bytes_per_s": 3e6,
                                         "task_overhead_s": 0.5}
     assert (made["tasks"], made["reduce_tasks"]) == (8, 4)
-    assert "map_bytes" in cli("workloads", "add", "pigeon", "trace", "--map-bytes", "1", status=2).err
+    assert "--map-bytes 1" in cli("workloads", "add", "pigeon", "trace", "--map-bytes", "1", status=2).err
 
 
 def test_what_is_refused_is_named_and_leaves_nothing(cli):

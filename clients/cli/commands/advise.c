@@ -44,9 +44,6 @@ static bool write_rendered(struct advise *advise, FILE *out, enum output_form fo
                                  output_form_names[form]);
     if (text == NULL)
         return false;
-    if (advise->question.dry_run && form != FORM_MARKDOWN)
-        warn("this advice is not stored: leave spark.provisor.adviceId out, or ask without "
-             "--dry-run");
     size_t n = strlen(text);
     fprintf(out, "%s%s", text, n > 0 && text[n - 1] == '\n' ? "" : "\n");
     free(text);

@@ -11,7 +11,7 @@ enum { TOKENS_LIMIT = 50 };
 
 static const struct column columns[] = {
     {"name", "name", CELL_TEXT, NULL},
-    {"state", "state", CELL_TEXT, NULL},
+    {"state", "state", CELL_VERDICT, NULL},
     {"scopes", "scopes", CELL_ID, NULL},
     {"id", "id", CELL_ID, NULL},
     {"expires", "expires_at", CELL_MINUTE, NULL},

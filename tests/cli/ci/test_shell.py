@@ -116,7 +116,7 @@ def test_an_application_without_history(gate):
 
 @pytest.mark.parametrize("inputs, words", [
     ({"deadline": "soon"}, "--deadline"), ({"warn_only": "yes"}, "PROVISOR_GATE_WARN_ONLY"), ({"application": "--warn-only"}, "hyphen"),
-    ({"application": None}, "which application"), ({"request_file": "no-such.json"}, "no-such.json"), ({"program": "no-such-program"}, "no-such-program"),
+    ({"application": None}, "the application is missing"), ({"request_file": "no-such.json"}, "no-such.json"), ({"program": "no-such-program"}, "no-such-program"),
     ({"on_unavailable": "ajar"}, "--on-unavailable"), ({"arguments": "--no-such"}, "--no-such"), ({"on_missed": "skip"}, "--on-missed"),
     # Nothing to decide by: not given, or a variable that somebody misspelt.
     ({"deadline": None}, "neither a deadline nor a limit"), ({"deadline": "none"}, "neither a deadline nor a limit"), ({"deadline": ""}, "PROVISOR_GATE_DEADLINE is empty"),
