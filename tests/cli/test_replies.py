@@ -88,7 +88,7 @@ def test_options_of_a_simulation_override_the_file(cli):
     found = asked(listed, "--search", "--queues")
     assert found["include"] == ["queues"] and found["search"]["task_runs"] == 4000 and len(found["search"]["policies"]) == 1
     assert "standard input:1: include must be" in cli("simulate", "-", "--queues", input=json.dumps(dict(SCHEDULERS, include="jobs")), status=2).err
-    assert "/search" in cli("simulate", "-", "--search", input=json.dumps(dict(SCHEDULERS, search=7)), status=2).err
+    assert "--search must be an object" in cli("simulate", "-", "--search", input=json.dumps(dict(SCHEDULERS, search=7)), status=2).err
 
 
 def test_the_shown_can_be_put_back(cli, client, tmp_path):

@@ -75,7 +75,7 @@ static const char *option_of_place(const struct arguments *arguments, const char
     return NULL;
 }
 
-/* "--cores 1000"; without the value if the option was given several times, or not at all. */
+/* "--cores 1000"; without the value if the option is a flag or was given several times. */
 static void
 name_option(const struct arguments *arguments, const char *option, char subject[SUBJECT_TEXT])
 {
@@ -83,7 +83,7 @@ name_option(const struct arguments *arguments, const char *option, char subject[
     const char *text = NULL;
     for (const char *given; (given = argument_next(arguments, option, &at)) != NULL; n++)
         text = given;
-    if (n == 1)
+    if (n == 1 && text[0] != '\0')
         (void)snprintf(subject, SUBJECT_TEXT, "--%s %.200s", option, text);
     else
         (void)snprintf(subject, SUBJECT_TEXT, "--%s", option);
