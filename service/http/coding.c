@@ -176,7 +176,9 @@ enum pv_code http_reply_pack(struct http_request *request,
         return was_packed(request) ? mark_tag(request, response, err) : PV_OK;
     if (response->source == NULL && (response->body_n < bytes_min || response->body_n > INT32_MAX))
         return PV_OK;
-    http_response_header(request, response, "Vary", "Accept-Encoding");
+    const char **vary = find_header(response, "Vary");
+    if (vary == NULL || strcmp(*vary, "Accept-Encoding") != 0)
+        http_response_header(request, response, "Vary", "Accept-Encoding");
     if (!http_accepts_gzip(request))
         return PV_OK;
     if (response->source != NULL) {
