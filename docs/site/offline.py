@@ -17,19 +17,17 @@ import sys
 import yaml
 
 from build import HERE, LOADER, UNUSED, documents
+from search import THEME_SCRIPT, compact
 
 SEARCH = "search/search.js"
-# What the theme's script finds instead of a request for the index and instead of a worker.
+# What the theme's script finds instead of a worker.
 IN_PAGE = """
-var __search = {index: Promise.resolve(%s)};
 self.Worker = class extends EventTarget {
   postMessage(message) {
-    const replies = provisorSearch(message);
-    setTimeout(() => replies.forEach(data => this.dispatchEvent(new MessageEvent("message", {data}))));
+    provisorSearch(message).then(replies => replies.forEach(data => this.dispatchEvent(new MessageEvent("message", {data}))));
   }
 };
 """
-THEME_SCRIPT = re.compile(r'<script src="([./]*)assets/javascripts/bundle\.')
 REFERENCE = re.compile(r'\b(href|src)="([^"]*)"')
 
 
@@ -63,7 +61,7 @@ def write_search(site, out):
     for section in index["docs"]["sections"]:
         folder, mark, anchor = section[0].partition("#")
         section[0] = "%sindex.html%s%s" % (folder, mark, anchor)
-    (out / SEARCH).write_text((HERE / "search.js").read_text() + IN_PAGE % json.dumps(index, ensure_ascii=False, separators=(",", ":")))
+    (out / SEARCH).write_text("self.provisorIndex = %s;\n%s%s" % (compact(index), (HERE / "search.js").read_text(), IN_PAGE))
 
 
 def main():

@@ -1,8 +1,12 @@
 /*
  * The search of the documentation site. It takes the place of the theme's worker and speaks its messages:
  *
- *     0  set up with the index {docs: {sections, aliases}}    ->  1  ready
- *     2  a query, as text                                     ->  3  {items: pages, the best first}
+ *     0  set up              ->  1  ready
+ *     2  a query, as text    ->  1  ready, 3  {items: pages, the best first}
+ *
+ * The theme sends the next message only when one has a reply, and of those that wait it sends the last: a query that is
+ * typed early takes the place of message 0. So the index does not come with a message: the worker fetches it, and every
+ * reply waits for it and says "ready".
  *
  * A section is [location, title, text, weight]. The section of a page's top has a location without "#", and comes before
  * the page's other sections. docs/site/search.py makes the index.
@@ -154,20 +158,11 @@
     return { items: items.sort((a, b) => b[0].score - a[0].score).slice(0, PAGES_MAX) };
   }
 
-  /*
-   * The replies to a message. The theme sends the next message only when one has a reply, so a query that comes before
-   * the index has no items at first, and its items when the index is there.
-   */
-  let waiting = null;
-  self.provisorSearch = message => {
-    if (message.type === 0) {
-      setUp(message.data.docs);
-      return [{ type: 1 }, ...waiting === null ? [] : [{ type: 3, data: search(waiting) }]];
-    }
-    waiting = message.data;
-    return [{ type: 3, data: sections.length > 0 ? search(message.data) : { items: [] } }];
-  };
-  /* In the pages that are files, docs/site/offline.py calls the function; there is no worker. */
-  if (typeof document === "undefined")
-    addEventListener("message", event => self.provisorSearch(event.data).forEach(reply => postMessage(reply)));
+  /* In the pages that are files, docs/site/offline.py gives the index and calls the function; there is no worker. */
+  const inPage = typeof document !== "undefined";
+  const ready = (inPage ? Promise.resolve(self.provisorIndex) : fetch("../../../search/search_index.json").then(reply => reply.json()))
+    .then(index => setUp(index.docs));
+  self.provisorSearch = message =>
+    ready.then(() => [{ type: 1 }, ...message.type === 2 ? [{ type: 3, data: search(message.data) }] : []]);
+  if (!inPage) addEventListener("message", event => self.provisorSearch(event.data).then(replies => replies.forEach(reply => postMessage(reply))));
 })();

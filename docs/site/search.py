@@ -1,6 +1,6 @@
 """The index of the site's search, made from the one of mkdocs; docs/site/search.js reads it.
 
-    {"config": ..., "docs": {"sections": [[location, title, text, weight], ...], "aliases": {word: phrase}}}
+    {"docs": {"sections": [[location, title, text, weight], ...], "aliases": {word: phrase}}}
 """
 import html
 import json
@@ -11,6 +11,9 @@ import yaml
 
 HERE = pathlib.Path(__file__).resolve().parent
 BEGINNING = 200  # letters of a section of a page that few readers mean
+THEME_SCRIPT = re.compile(r'<script src="([./]*)assets/javascripts/bundle\.')
+# What the theme's script finds instead of a request for the index: only the worker needs the sections.
+SETTINGS = "<script>var __search = {index: Promise.resolve({config: %s, docs: {}})};</script>"
 
 
 def plain(text):
@@ -55,14 +58,20 @@ def index(made, settings):
         if location.startswith("reference/") and "#" in location:
             text = "%s %s" % (location.partition("#")[2], text)  # the name of the call
         sections.append([location, title, text if weight == 1 else shortened(text), weight])
-    return json.dumps({"config": made["config"], "docs": {"sections": sections, "aliases": settings["aliases"]}},
-                      ensure_ascii=False, separators=(",", ":"))
+    return compact({"docs": {"sections": sections, "aliases": settings["aliases"]}})
+
+
+def compact(value):
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def install(site):
-    """Write the index, and the worker in the place of the theme's."""
-    settings = yaml.safe_load((HERE / "search.yml").read_text())
+    """Write the index, the worker in the place of the theme's, and the search's settings into the pages."""
     path = site / "search" / "search_index.json"
-    path.write_text(index(json.loads(path.read_text()), settings))
+    made = json.loads(path.read_text())
+    path.write_text(index(made, yaml.safe_load((HERE / "search.yml").read_text())))
     worker, = (site / "assets" / "javascripts" / "workers").glob("search.*.min.js")
     worker.write_text((HERE / "search.js").read_text())
+    script = SETTINGS % compact(made["config"])
+    for page in site.rglob("*.html"):
+        page.write_text(THEME_SCRIPT.sub(lambda found: script + found[0], page.read_text()))

@@ -169,7 +169,6 @@ enum pv_code http_reply_pack(struct http_request *request,
 {
     const char *type = response->content_type;
     bool is_stream = type != NULL && strncmp(type, "text/event-stream", 17) == 0;
-    const char **vary = find_header(response, "Vary");
     bool packed = false;
     if (find_header(response, "Content-Encoding") != NULL || is_stream)
         return PV_OK;
@@ -177,6 +176,7 @@ enum pv_code http_reply_pack(struct http_request *request,
         return was_packed(request) ? mark_tag(request, response, err) : PV_OK;
     if (response->source == NULL && (response->body_n < bytes_min || response->body_n > INT32_MAX))
         return PV_OK;
+    const char **vary = find_header(response, "Vary");
     if (vary == NULL || strcmp(*vary, "Accept-Encoding") != 0)
         http_response_header(request, response, "Vary", "Accept-Encoding");
     if (!http_accepts_gzip(request))

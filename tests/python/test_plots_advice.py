@@ -5,6 +5,7 @@ import pytest
 
 from artists import HOSTILE, columns, drawn, labelled, points, tell_apart, texts
 from provisor.record import class_of
+from provisor.tables import shown
 
 INCLUDE = ["alternatives", "autoscaling", "spark", "data_needed", "next_experiments", "stages"]
 
@@ -125,7 +126,7 @@ def test_the_tables_of_advice(ask, etl):
         assert reason.message.replace("'", "&#x27;") in html, "reasons come in full"
     for row in ("95 % interval (s)", "in time with probability", "predicted duration (s)"):
         assert '<th scope="row">%s</th>' % row in html
-    assert "%.6g" % advice.recommendation.predicted_duration_s in html
+    assert '<td>%s</td>' % shown(advice.recommendation.predicted_duration_s) in html
 
 
 def test_tables_of_what_fields_left(client, etl):
@@ -133,7 +134,7 @@ def test_tables_of_what_fields_left(client, etl):
     html = part._repr_html_()
     assert "recommended, 10 executors" in html or "recommended executors" in html
     assert "\N{EN DASH}" not in html and "Reasons" not in html and "predicted duration" not in html
-    part = client.advise(etl, dry_run=True, fields=["alternatives.executors", "id"])
+    part = client.advise(etl, fields=["alternatives.executors", "id"])
     assert columns(part._repr_html_())[0] == ["Advice: \N{EN DASH}", "Alternatives"] and part.id in part._repr_html_()
 
 

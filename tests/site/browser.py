@@ -1,5 +1,6 @@
 """A headless Chromium, driven over a pipe with its DevTools protocol: pages at a given width, and scripts in them."""
 import base64
+import contextlib
 import json
 import os
 import shutil
@@ -83,6 +84,13 @@ class Browser:
         result = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in result, result["exceptionDetails"]
         return result["result"].get("value")
+
+    @contextlib.contextmanager
+    def before_pages(self, script):
+        """Run the script in each page that is opened meanwhile, before the page's own."""
+        number = self.call("Page.addScriptToEvaluateOnNewDocument", source=script)["identifier"]
+        yield
+        self.call("Page.removeScriptToEvaluateOnNewDocument", identifier=number)
 
     def picture(self, path):
         path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
