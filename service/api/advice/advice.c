@@ -47,9 +47,10 @@ read_format(const struct http_request *request, enum advice_format *format, stru
             *format = (enum advice_format)i;
             return check_fields(request, *format, err);
         }
-    return pv_fault(err, PV_PLACE_PARAMETER, "format", "not_allowed",
-                    "must be one of: json, spark-submit, spark-defaults, k8s, k8s-apache, databricks, "
-                    "emr, emr-serverless, markdown");
+    return pv_fault(
+        err, PV_PLACE_PARAMETER, "format", "not_allowed",
+        "must be one of: json, spark-submit, spark-defaults, k8s, k8s-apache, databricks, "
+        "emr, emr-serverless, markdown");
 }
 
 /* A configuration is rendered although no number of executors is predicted to meet the deadline. */
