@@ -20,7 +20,7 @@ def test_advice_is_one_line():
     opened = {**ADVICE, "recommendation": {**ADVICE["recommendation"], "executors": 1, "interval_s": [1, None]}}
     assert repr(class_of("Advice").from_json(opened)) == "<Advice nightly-etl: met, 1 executor, 114.8 s>"
     unknown = {**ADVICE, "verdict": "unknown", "recommendation": None}
-    assert repr(class_of("Advice").from_json(unknown)) == "<Advice nightly-etl: unknown, 1 reasons>"
+    assert repr(class_of("Advice").from_json(unknown)) == "<Advice nightly-etl: unknown, 1 reason>"
 
 
 def test_other_records_are_one_line():

@@ -177,7 +177,7 @@ def test_workloads(client, app, name, tmp_path):
 
 
 @makes("createApplication", "createRun", "listApplications", "getApplication", "updateApplication", "listRuns", "getRun", "getRunOfApplication",
-       "updateRun", "deleteRun", "deleteApplication", "getProfile")
+       "listTeamRuns", "updateRun", "deleteRun", "deleteApplication", "getProfile")
 def test_history(client, app):
     assert [look(a).name for a in client.apps(name_prefix=app, include=["last_run", "last_advice"])] == [app]
     about = look(client.app(app, include=["last_run"]))
@@ -193,6 +193,7 @@ def test_history(client, app):
     assert look(run).reply.headers["location"]
     assert look(client.run(run.id, include=["stages"])).stages and look(client.app_run(app, run.id, include=["tasks"])).id == run.id
     assert [r.id for r in client.runs(app, label={"branch": "main"}, succeeded=True)] == [run.id]
+    assert [look(r).id for r in client.team_runs(application=app, label={"branch": "main"})] == [run.id]
     assert client.update_run(app, run.id, problem_size=9.5).problem_size == 9.5
     assert look(client.profile(app)).stages
     assert client.delete_run(app, run.id) is None

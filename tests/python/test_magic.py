@@ -84,7 +84,7 @@ def test_another_variable_and_application(shell, spark):
 @pytest.mark.parametrize("line, says", [
     ("watch", "no session in the variable spark"), ("advise", "which application?"), ("advise nightly-etl --deadline soon", "--deadline is a time"),
     ("advise a --label b", "--label is KEY:VALUE"), ("dance", "invalid choice"), ("watch --problem-size many", "invalid float"),
-    ("advise 'a", "No closing quotation"), ("advise no-such-job", "no application of that name")])
+    ("advise 'a", "No closing quotation"), ("advise no-such-job", "there is no application \"no-such-job\"")])
 def test_mistakes_have_no_trace(shell, history, capsys, line, says):
     ran = shell.run_cell("%provisor " + line)
     said = capsys.readouterr()

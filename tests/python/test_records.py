@@ -16,7 +16,7 @@ import provisor
 from conftest import INSTALLED
 from provisor import schemas
 from provisor.encode import json_bytes, plain, query_text
-from provisor.record import _classes, instant
+from provisor.record import _classes, class_of, instant
 
 UTC = datetime.timezone.utc
 ADVICE = {"id": "x", "verdict": "met", "feasible": True, "last_run": None, "model": None, "reasons": [], "warnings": [{"code": "c", "message": "m"}],
@@ -38,7 +38,7 @@ def test_a_record_is_a_dataclass_over_its_json():
     assert advice.recommendation is advice.recommendation and advice.recommendation.interval_s == [1, None]
     assert isinstance(advice.warnings[0], schemas.Finding) and advice.alternatives[0].executors == 3
     assert dataclasses.is_dataclass(advice) and "verdict" in {f.name for f in dataclasses.fields(advice)} and "verdict" in dir(advice)
-    assert advice.stages is None and advice.reply is None and repr(advice) == "<Advice: met, 4 executors, unknown>"
+    assert advice.stages is None and advice.reply is None and repr(advice) == "<Advice x: met, created at 2026-01-05T02:00:00.25Z, feasible, 1 alternative, 1 warning>"
     changed = advice.to_dict()
     changed["warnings"][0]["code"] = "d"
     assert advice.warnings[0].code == "c" and advice != schemas.Advice.from_json(changed)
@@ -68,7 +68,7 @@ def test_secrets_are_not_shown():
 
 
 def test_a_class_with_methods_takes_the_place_of_the_one_that_is_made():
-    before = dict(_classes)
+    before = class_of("Recommendation")
     try:
         class Recommendation(schemas.Recommendation):
             def cores(self):
@@ -77,8 +77,7 @@ def test_a_class_with_methods_takes_the_place_of_the_one_that_is_made():
         advice = schemas.Advice.from_json(ADVICE)
         assert isinstance(advice.recommendation, Recommendation) and advice.recommendation.cores() == 8
     finally:
-        _classes.clear()
-        _classes.update(before)
+        _classes["Recommendation"] = before
     assert provisor.Operation.__mro__[1] is schemas.Operation
 
 

@@ -34,8 +34,13 @@ def quantity(name: str, value: Any) -> str:
             return text if plain in ("duration", "predicted_duration") else "%s %s" % (plain.replace("_", " "), text)
     words = name.replace("_", " ")
     if isinstance(value, int) and name.endswith("s") and " " not in words:
-        return "%d %s" % (value, words[:-1] if value == 1 else words)
+        return "%d %s" % (value, _one(words) if value == 1 else words)
     return "%s %s" % (words, shown(value))
+
+
+def _one(words: str) -> str:
+    """The singular: of "losses" as well as of "entries" and "alternatives"."""
+    return words[:-3] + "y" if words.endswith("ies") else words[:-2] if words.endswith(("sses", "xes")) else re.sub("s$", "", words)
 
 
 def part(name: str, value: Any) -> Optional[str]:
@@ -47,7 +52,8 @@ def part(name: str, value: Any) -> Optional[str]:
     if isinstance(value, str):
         return value if name in FIRST else "%s %s" % (name.replace("_", " "), value)
     if isinstance(value, list) and value:
-        return "%d %s" % (len(value), name.replace("_", " "))
+        words = name.replace("_", " ")
+        return "%d %s" % (len(value), _one(words) if len(value) == 1 else words)
     return None
 
 

@@ -99,6 +99,8 @@ class Record:
                 convert = self._converters.get(name)
                 if convert is not None and value is not None:
                     value = convert(value)
+                elif isinstance(value, list):
+                    value = many(lambda item: item)(value)
             elif member in self._required:
                 raise AttributeError("this %s came without %r, which `fields` may have left out" % (type(self).__name__, name))
             else:

@@ -84,7 +84,8 @@ class Layout:
             text.set_fontsize(share * size)
         for axes in self.figure.axes:
             if not hasattr(axes, "_tick_size"):
-                axes._tick_size = [axis.get_ticklabels()[0].get_fontsize() if axis.get_ticklabels() else 10.0 for axis in (axes.xaxis, axes.yaxis)]
+                names = [axis.get_ticklabels() for axis in (axes.xaxis, axes.yaxis)]
+                axes._tick_size = [texts[0].get_fontsize() if texts else 10.0 for texts in names]
             for axis, size in zip((axes.xaxis, axes.yaxis), axes._tick_size):
                 axis.set_tick_params(which="both", labelsize=share * size)
         self.share = share
@@ -119,7 +120,8 @@ class Layout:
             if widest > 1.02 * most:
                 letters = max(4, int(max(map(len, formatter.seq)) * most / widest))
                 self.names.append((formatter, formatter.seq))
-                formatter.seq = [name if len(name) <= letters else name[: letters - 1] + "\N{HORIZONTAL ELLIPSIS}" for name in formatter.seq]
+                formatter.seq = [name if len(name) <= letters else name[: letters - 1] + "\N{HORIZONTAL ELLIPSIS}"
+                                 for name in formatter.seq]
                 moved = True
         return moved
 
@@ -173,7 +175,8 @@ class Layout:
         from matplotlib.legend import Legend
         renderer = self.figure._get_renderer()
         in_legends = {text for found in self.figure.findobj(Legend) for text in found.findobj() if hasattr(text, "get_text")}
-        fixed = [t for axes in self.figure.axes for t in (axes.title, axes._left_title, axes._right_title, axes.xaxis.label, axes.yaxis.label)]
+        fixed = [t for axes in self.figure.axes
+                 for t in (axes.title, axes._left_title, axes._right_title, axes.xaxis.label, axes.yaxis.label)]
         fixed += [self.figure._suptitle] if self.figure._suptitle else []
         ticks = list(self._ticks())
         special = {*in_legends, *fixed, *ticks}

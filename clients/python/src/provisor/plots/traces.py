@@ -81,7 +81,8 @@ def traces_plot(traces: Sequence[Trace], capacity: Optional[float], ax: Optional
     if room is not None:
         legend_in(room, found, "")
     else:
-        legend(all_axes[0], list(found.values()), list(found), loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize="small")
+        legend(all_axes[0], list(found.values()), list(found), loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False,
+               fontsize="small")
     whole = "%s: %s" % (label(drawn[0].name), drawn[0].outcome())
     if len(drawn) > 1:
         whole = title + (" (the %d tightest of %d)" % (len(drawn), len(traces)) if len(drawn) < len(traces) else "")
