@@ -204,7 +204,8 @@ static void write_figures(FILE *out, const struct terminal *terminal, const json
     const char *head = question_status(advice) == EXIT_GATE_FAILED ? "closest allowed" : "advised";
     int name = width_of(&rows, offsetof(struct row, name), NAME_WIDTH);
     int last = has_last ? width_of(&rows, offsetof(struct row, last), CELL_WIDTH - 2) + 2 : 0;
-    int advised = width_of(&rows, offsetof(struct row, advised), CELL_WIDTH) + 2;
+    int advised = width_of(&rows, offsetof(struct row, advised), (int)strlen(head)) + 2;
+    advised = advised < CELL_WIDTH ? CELL_WIDTH : advised;
     fprintf(out, "\n%s%-*s%*s%*s%s\n", style_begin(terminal->color_out, STYLE_BOLD), name, "", last,
             has_last ? "last run" : "", advised, head, style_end(terminal->color_out));
     for (size_t i = 0; i < rows.n; i++) {
