@@ -450,6 +450,41 @@ render_durations(const struct json_value *last, const struct json_value *best, s
                    (struct quantity_text){""});
 }
 
+/* What would meet the deadline if the caller allowed it. */
+static void render_remedies(const struct json_value *advice, struct text *text)
+{
+    static const struct {
+        const char *member;
+        const char *words;
+        struct quantity_text (*write)(double value);
+    } remedies[] = {{"deadline_s", "a deadline of ", quantity_duration_at_least},
+                    {"max_executors", "executors up to ", quantity_count},
+                    {"min_total_cores", "cores in all: ", quantity_count},
+                    {"max_cost", "a cost of up to ", quantity_number}};
+    const struct json_value *all = json_value_member(advice, "remedies");
+    const char *before = "To meet the deadline, allow one of these:\n\n";
+    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++) {
+        if (!json_value_is_number(json_value_member(all, remedies[i].member)))
+            continue;
+        append(text, before);
+        append_format(text, "- %s%s\n", remedies[i].words,
+                      number_text(all, remedies[i].member, remedies[i].write).text);
+        before = "";
+    }
+    append(text, before[0] == '\0' ? "\n" : "");
+}
+
+/* Which runs would make an answer. */
+static void render_needed(const struct json_value *advice, struct text *text)
+{
+    const struct json_value *needed = json_value_member(advice, "data_needed");
+    if (!json_value_is_object(needed))
+        return;
+    append_format(text, "More runs needed: %s. ", number_text(needed, "runs", quantity_count).text);
+    append_escaped(text, text_of(needed, "why"));
+    append(text, "\n\n");
+}
+
 static void render_table(const struct json_value *advice, struct text *text)
 {
     const struct json_value *last = json_value_member(advice, "last_run");
@@ -553,7 +588,7 @@ static void render_deadline(const struct json_value *advice, struct text *text)
         return;
     append_format(text, "Deadline %s", number_text(advice, "deadline_s", quantity_duration).text);
     if (json_value_is_number(json_value_member(best, "deadline_probability")))
-        append_format(text, ", met with a probability of %s (asked: %s)",
+        append_format(text, "; probability to meet it: %s (asked: %s)",
                       number_text(best, "deadline_probability", quantity_probability).text,
                       number_text(advice, "confidence", quantity_share).text);
     append(text, ".\n\n");
@@ -570,6 +605,8 @@ static void render_markdown(const struct json_value *advice, struct text *text)
     append(text, "\n\n");
     render_deadline(advice, text);
     render_table(advice, text);
+    render_remedies(advice, text);
+    render_needed(advice, text);
     render_changes(advice, text);
     render_proposals(advice, text);
     render_findings(advice, text);
