@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/code.h"
@@ -37,8 +38,7 @@ struct quantity_text quantity_digits(double value, int digits)
     /* Rounded to its digits first: 999.96 has as many as 1000 then. */
     char rounded[32];
     (void)snprintf(rounded, sizeof rounded, "%.*e", digits - 1, size);
-    int exponent = 0;
-    (void)sscanf(strchr(rounded, 'e') + 1, "%d", &exponent);
+    int exponent = (int)strtol(strchr(rounded, 'e') + 1, NULL, 10);
     if (exponent >= 15 || exponent < -12)
         return print("%.*g", digits, value);
     if (exponent >= digits - 1)
