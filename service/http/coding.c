@@ -155,11 +155,25 @@ mark_tag(struct http_request *request, struct http_response *response, struct pv
     return *tag == NULL ? pv_no_memory(err) : PV_OK;
 }
 
-/* The client has the packed bytes of this version. */
-static bool was_packed(const struct http_request *request)
+static void add_vary(struct http_request *request, struct http_response *response)
+{
+    const char **vary = find_header(response, "Vary");
+    if (vary == NULL || strcmp(*vary, "Accept-Encoding") != 0)
+        http_response_header(request, response, "Vary", "Accept-Encoding");
+}
+
+/* A 304 has the tag that the client has: the packed one only if it named that. */
+static enum pv_code
+confirm(struct http_request *request, struct http_response *response, struct pv_error *err)
 {
     const char *tags = http_header(request, "If-None-Match");
-    return tags != NULL && strstr(tags, "-gzip\"") != NULL;
+    const char **tag = find_header(response, "ETag");
+    const char *plain = tag == NULL ? NULL : *tag;
+    PV_TRY(mark_tag(request, response, err));
+    if (plain != NULL && (tags == NULL || strstr(tags, *tag) == NULL))
+        *tag = plain;
+    add_vary(request, response);
+    return PV_OK;
 }
 
 enum pv_code http_reply_pack(struct http_request *request,
@@ -173,12 +187,10 @@ enum pv_code http_reply_pack(struct http_request *request,
     if (find_header(response, "Content-Encoding") != NULL || is_stream)
         return PV_OK;
     if (response->status == 304)
-        return was_packed(request) ? mark_tag(request, response, err) : PV_OK;
+        return confirm(request, response, err);
     if (response->source == NULL && (response->body_n < bytes_min || response->body_n > INT32_MAX))
         return PV_OK;
-    const char **vary = find_header(response, "Vary");
-    if (vary == NULL || strcmp(*vary, "Accept-Encoding") != 0)
-        http_response_header(request, response, "Vary", "Accept-Encoding");
+    add_vary(request, response);
     if (!http_accepts_gzip(request))
         return PV_OK;
     if (response->source != NULL) {

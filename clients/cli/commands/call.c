@@ -85,13 +85,25 @@ static bool is_at(const char *place, const char *wanted)
     return place != NULL && strncmp(place, wanted, strlen(wanted)) == 0;
 }
 
+/* A value may become a line of the request's head, which a line end would split. */
+static bool has_control_character(const char *text)
+{
+    while ((unsigned char)*text >= ' ' && *text != 0x7f)
+        text++;
+    return *text != '\0';
+}
+
 static bool check_words(struct invocation *invocation, const struct contract_call *call)
 {
     const struct arguments *arguments = invocation->arguments;
     for (size_t i = 1; i < arguments->n_positional; i++) {
         const char *word = arguments->positional[i];
         const size_t n = strcspn(word, "=");
-        if (word[n] == '=' && place_of(call->parameters, word, n) != NULL)
+        const char *place = place_of(call->parameters, word, n);
+        if (is_at(place, "header") && has_control_character(word))
+            return fail(&invocation->failure, EXIT_USAGE,
+                        "the value of %.*s must not hold control characters", (int)n, word);
+        if (word[n] == '=' && place != NULL)
             continue;
         (void)fail(&invocation->failure, EXIT_USAGE, "'%.60s' is not a PARAMETER=VALUE of %s", word,
                    call->operation);
