@@ -163,7 +163,7 @@ struct quantity_text quantity_share(double share)
 
 struct quantity_text quantity_probability(double probability)
 {
-    /* Rounding of the caller's arithmetic is no reason to lose a tenth. */
+    /* Rounding of the caller's arithmetic must not lose a tenth. */
     double tenths = floor(1000 * probability + 1e-6);
     if (isnan(probability))
         return unknown;

@@ -488,3 +488,22 @@ def test_spark_starts_with_every_form_of_every_log(service, shared):
             else:
                 refused.add((name, reply.json()["detail"]))
     assert formed > 200, refused
+
+
+# --- words ---
+
+
+def test_numbers_and_truth_values_are_in_plain_words(forms):
+    """A leading zero is octal in YAML and no number of JSON; blanks and capitals make texts of numbers and truth values."""
+    name = record(forms, {"spark.executor.cores": "2", "spark.executor.instances": "4"})
+
+    def rendered(form, **enforced):
+        body = {"application": name, "problem_size": 40, "deadline_s": 500, "constraints": {"enforced": {k.replace("__", "."): v for k, v in enforced.items()}}}
+        return forms.post("/v1/advice?dry_run=true&force=true&format=" + form, body, status=200).text
+
+    for text in ("007", "  7 ", "7"):
+        assert json.loads(rendered("databricks", spark__executor__instances=text))["num_workers"] == 7
+        assert "    instances: 7\n" in rendered("k8s", spark__executor__instances=text)
+        assert "spark.executor.instances 7\n" in rendered("spark-defaults", spark__executor__instances=text)
+    for text in ("TRUE", "true"):
+        assert "    enabled: true\n" in rendered("k8s", spark__dynamicAllocation__enabled=text)

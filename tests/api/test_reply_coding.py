@@ -69,7 +69,9 @@ def test_the_tag_of_a_packed_reply_names_the_same_version(client):
         for known in (tag, packed_tag, "W/" + packed_tag):
             reply, body = raw(client, CLUSTER, accept, **{"If-None-Match": known})
             assert (reply.status_code, body) == (304, b"") and "Content-Encoding" not in reply.headers
-            assert reply.headers["ETag"] == known.removeprefix("W/")
+            assert reply.headers["ETag"] == known.removeprefix("W/") and reply.headers["Vary"] == "Accept-Encoding"
+    reply, _ = raw(client, CLUSTER, "identity", **{"If-None-Match": '"nope-gzip", ' + tag})
+    assert (reply.status_code, reply.headers["ETag"]) == (304, tag), "the tag that the client has"
     client.put(CLUSTER, dict(LARGE, executors=41), 200, headers={"If-Match": packed_tag})
     client.put(CLUSTER, LARGE, 412, headers={"If-Match": packed_tag})
     client.put(CLUSTER, LARGE, 412, headers={"If-Match": "W/" + packed_tag})

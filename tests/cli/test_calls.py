@@ -160,3 +160,12 @@ def test_a_segment_is_encoded(make_cli):
     with stub((200, JSON, "{}")) as server:
         make_cli(server.url, "prv_x")("call", "getApplication", "name=a b/../c")
         assert server.requests[0][1] == "/v1/applications/a%20b%2F..%2Fc"
+
+
+@pytest.mark.parametrize("header", ["If-Match", "If-None-Match", "Idempotency-Key", "Prefer"])
+def test_a_header_holds_no_line_end(cli, header):
+    """It would begin a request of its own."""
+    operation = {"If-Match": "putCluster", "If-None-Match": "getCluster", "Idempotency-Key": "createRun", "Prefer": "simulate"}[header]
+    for end in ("\r\n", "\n", "\x01"):
+        error = cli("call", operation, "%s=x%sX-Other: 1" % (header, end), status=2).err
+        assert "must not hold control characters" in error and header in error

@@ -70,7 +70,7 @@ void advice_headline(const json_t *advice, char *out, size_t room)
 
 /* --- the numbers --- */
 
-/* The table of the first screen: what ran last and what is advised. "" is an empty cell. */
+/* The table of the first screen: the last run and the advised one. "" is an empty cell. */
 struct row {
     char name[48];
     char last[QUANTITY_TEXT_MAX];

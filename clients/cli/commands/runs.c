@@ -72,7 +72,7 @@ static int run_list(struct invocation *invocation)
     };
     static struct query query;
     char path[PATH_TEXT] = "/v1/runs";
-    const size_t of_one = invocation->arguments->n_positional; /* its name is no column */
+    const size_t of_one = invocation->arguments->n_positional; /* its name needs no column */
     if (!invocation_begin(invocation, FORMS_OF_TABLES) ||
         (of_one > 0 && !path_of_word(invocation, "/v1/applications/", 0, "/runs", path)))
         return invocation_failed(invocation);

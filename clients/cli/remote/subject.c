@@ -129,7 +129,7 @@ void subject_translate(const struct settings *settings, const char *text, char *
     size_t at = 0;
     while (*text != '\0' && at + 1 < room) {
         size_t n = strspn(text, of_members), other = strcspn(text + n, of_members);
-        /* Words with an underscore are no words of English, so they are members. */
+        /* A word with an underscore is a member, because English has none. */
         const char *option = memchr(text, '_', n) == NULL || settings->document.text != NULL
                                  ? NULL
                                  : subject_option(settings->arguments, text, n);

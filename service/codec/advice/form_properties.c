@@ -6,6 +6,7 @@
 
 #include "base/order.h"
 #include "base/plural.h"
+#include "codec/advice/operator_fields.h"
 #include "core/spark/property_value.h"
 #include "core/spark/serverless_worker.h"
 #include "core/spark/startup_rules.h"
@@ -30,6 +31,22 @@ static const struct json_value *spark_member(const struct form_properties *form,
     return json_value_member(json_value_member(form->advice, "spark"), key);
 }
 
+/* "007", "  7 " and "TRUE" as Spark reads them, in the words that every platform reads: a leading zero
+ * makes an octal number of YAML, and no number of JSON. */
+static const char *in_plain_words(struct arena *arena, const char *key, const char *value)
+{
+    size_t field = operator_field_find(strview_of(key));
+    bool is_scalar = field < OPERATOR_FIELDS && !operator_fields[field].is_text;
+    struct strview text = strview_of(value);
+    int64_t count = property_count(text);
+    if (value == NULL || !(is_scalar || strcmp(key, TASK_CPUS) == 0))
+        return value;
+    if (count != RUN_UNKNOWN)
+        return arena_printf(arena, "%" PRId64, count);
+    bool is_true = property_boolean(text, false);
+    return is_true == property_boolean(text, true) ? (is_true ? "true" : "false") : value;
+}
+
 void form_properties_read(struct form_properties *form,
                           const struct json_value *advice,
                           struct arena *arena)
@@ -40,9 +57,12 @@ void form_properties_read(struct form_properties *form,
     form->capacity = n + ADDED_MAX;
     form->items = arena_array(arena, form->capacity, sizeof *form->items);
     form->failed = form->items == NULL;
-    for (size_t i = 0; !form->failed && i < n; i++)
-        form->items[form->n++] = (struct form_property){
-            json_value_key(properties, i), json_value_text(json_value_member_at(properties, i))};
+    for (size_t i = 0; !form->failed && i < n; i++) {
+        const char *key = json_value_key(properties, i);
+        const char *value = json_value_text(json_value_member_at(properties, i));
+        form->items[form->n++] = (struct form_property){key, in_plain_words(arena, key, value)};
+        form->failed = value != NULL && form->items[i].value == NULL;
+    }
 }
 
 /* The place of the key, or the place where it belongs. */

@@ -450,7 +450,7 @@ render_durations(const struct json_value *last, const struct json_value *best, s
                    (struct quantity_text){""});
 }
 
-/* What would meet the deadline if the caller allowed it. */
+/* Limits of the request that, if they were wider, would let the deadline be met. */
 static void render_remedies(const struct json_value *advice, struct text *text)
 {
     static const struct {
