@@ -114,8 +114,8 @@ def layout_faults(plot, sizes=SIZES):
     for width, height in sizes:
         plot.figure.set_dpi(100)
         plot.figure.set_size_inches(width / 100, height / 100)
-        plot.svg()
         FigureCanvasAgg(plot.figure)
+        plot._layout.settle()  # as each picture does before it is written
         plot.figure.draw_without_rendering()
         there = boxes(plot.figure)
         for place, (name, box) in enumerate(there):
