@@ -183,7 +183,8 @@ static bool is_dynamic(const struct maker *maker)
 {
     const struct spark_constraints *constraints = maker->constraints;
     struct strview kept = fixed(maker, DYNAMIC "enabled");
-    if (kept.at != NULL)
+    /* An enforced value that is excluded, too, is not written: the property stays as it ran. */
+    if (kept.at != NULL && !names(constraints->exclude, constraints->n_exclude, DYNAMIC "enabled"))
         return property_boolean(kept, false);
     bool may_change = !stays(maker, DYNAMIC "enabled");
     if (may_change &&
