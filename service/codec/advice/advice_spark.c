@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/unseen_character.h"
 #include "core/spark/property_type.h"
 #include "core/spark/property_value.h"
 #include "core/spark/startup_rules.h"
@@ -23,17 +24,14 @@ static bool is_key(struct strview key)
     return true;
 }
 
-/* Has it no control character, and no line end of Unicode? YAML takes U+0085 for the end of a line. */
+/* Has it no control character and no line end? YAML takes U+0085 for the end of a line. */
 static bool is_value(struct strview value)
 {
-    for (size_t i = 0; i < value.n; i++) {
-        unsigned char c = (unsigned char)value.at[i];
-        struct strview rest = {value.at + i, value.n - i};
-        if (c < 0x20 || c == 0x7f || (c == 0xc2 && (unsigned char)rest.at[1] < 0xa0) ||
-            (rest.n >= 3 &&
-             (memcmp(rest.at, "\xe2\x80\xa8", 3) == 0 || memcmp(rest.at, "\xe2\x80\xa9", 3) == 0)))
+    unsigned code;
+    for (size_t i = 0; i < value.n; i++)
+        if (unseen_character((struct strview){value.at + i, value.n - i}, &code) > 0 &&
+            (code < 0xa0 || code == 0x2028 || code == 0x2029))
             return false;
-    }
     return true;
 }
 
