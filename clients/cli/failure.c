@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/unseen_character.h"
+
 bool fail(struct failure *failure, enum exit_status status, const char *format, ...)
 {
     if (failure == NULL || failure->status != EXIT_DONE)
@@ -34,13 +36,13 @@ bool fail_memory(struct failure *failure)
 
 void print_safely_n(FILE *out, const char *text, size_t n)
 {
-    const unsigned char *bytes = (const unsigned char *)text;
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = bytes[i];
-        /* C1 in UTF-8: 0xc2 and a byte that is a control character by itself elsewhere */
-        bool c1 = c == 0xc2 && i + 1 < n && bytes[i + 1] >= 0x80 && bytes[i + 1] < 0xa0;
-        fputc((c < ' ' && c != '\n') || c == 0x7f || c1 ? ' ' : c, out);
-        i += c1;
+    unsigned code;
+    for (size_t i = 0, unseen; i<n; i += unseen> 0 ? unseen : 1) {
+        unseen = unseen_character((struct strview){text + i, n - i}, &code);
+        if (unseen > 1)
+            fprintf(out, "\\u%04x", code);
+        else
+            fputc(unseen == 1 && code != '\n' ? ' ' : text[i], out);
     }
 }
 

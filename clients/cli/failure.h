@@ -30,7 +30,8 @@ bool fail_next(struct failure *failure, const char *format, ...) PV_PRINTF(2, 3)
 /* `fail` for memory that ran out. */
 bool fail_memory(struct failure *failure);
 
-/* Text that may be from elsewhere, without what a terminal would obey; line feeds stay. */
+/* Text that may be from elsewhere, without what a terminal would obey: control characters become blanks
+ * or, beyond ASCII, their code, such as \u202e; line feeds stay. */
 void print_safely(FILE *out, const char *text);
 void print_safely_n(FILE *out, const char *text, size_t n);
 

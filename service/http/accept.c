@@ -6,7 +6,7 @@
 enum { QUALITY_MOST = 1000 };
 
 /* How closely a range fits a type: 0 not at all, 1 by any type, 2 by any subtype, 3 as it is. */
-static int fit_of(const char *range, size_t n, const char *type)
+static int fit_of_type(const char *range, size_t n, const char *type)
 {
     size_t family = strcspn(type, "/") + 1;
     if (n == strlen(type) && strncasecmp(range, type, n) == 0)
@@ -14,6 +14,13 @@ static int fit_of(const char *range, size_t n, const char *type)
     if (n == family + 1 && strncasecmp(range, type, family) == 0 && range[family] == '*')
         return 2;
     return n == 3 && memcmp(range, "*/*", 3) == 0 ? 1 : 0;
+}
+
+static int fit_of_coding(const char *range, size_t n, const char *coding)
+{
+    if (n == strlen(coding) && strncasecmp(range, coding, n) == 0)
+        return 2;
+    return n == 1 && *range == '*' ? 1 : 0;
 }
 
 /* "0", "1", "0.25": in thousandths; what cannot be read counts as 0. */
@@ -53,19 +60,22 @@ static size_t range_length(const char *element, size_t n)
     return length;
 }
 
-/* The quality of a type by all fields Accept, thousandths. */
-static int quality(const struct http_request *request, const char *type)
+/* The quality of a type or a coding by all fields of that name, thousandths. */
+static int quality(const struct http_request *request,
+                   const char *field,
+                   const char *wanted,
+                   int (*fit_of)(const char *range, size_t n, const char *wanted))
 {
     int best_fit = 0;
     int found = 0;
     for (size_t i = 0; i < request->n_headers; i++) {
-        if (strcasecmp(request->headers[i].name, "Accept") != 0)
+        if (strcasecmp(request->headers[i].name, field) != 0)
             continue;
         const char *at = request->headers[i].value;
         while (*at != '\0') {
             at += strspn(at, " \t,");
             size_t n = strcspn(at, ",");
-            int fit = fit_of(at, range_length(at, n), type);
+            int fit = fit_of(at, range_length(at, n), wanted);
             if (fit > best_fit) {
                 best_fit = fit;
                 found = quality_of(at, n);
@@ -78,5 +88,11 @@ static int quality(const struct http_request *request, const char *type)
 
 bool http_accept_prefers(const struct http_request *request, const char *type, const char *other)
 {
-    return quality(request, type) > quality(request, other);
+    return quality(request, "Accept", type, fit_of_type) >
+           quality(request, "Accept", other, fit_of_type);
+}
+
+bool http_accepts_gzip(const struct http_request *request)
+{
+    return quality(request, "Accept-Encoding", "gzip", fit_of_coding) > 0;
 }

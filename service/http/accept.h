@@ -12,4 +12,7 @@
  */
 bool http_accept_prefers(const struct http_request *request, const char *type, const char *other);
 
+/* Does Accept-Encoding (RFC 9110, 12.5.3), in one field or several, allow gzip? */
+bool http_accepts_gzip(const struct http_request *request);
+
 #endif

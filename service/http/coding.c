@@ -1,33 +1,14 @@
 #include "http/coding.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <zlib.h>
 
+#include "http/accept.h"
+
 /* A window of 16 KiB: 128 KiB for one reply. Level 1 takes half the time of the default. */
 enum { LEVEL = 1, WINDOW_BITS = 14, AS_GZIP = 16, MEMORY_LEVEL = 7 };
-
-bool http_accepts_gzip(const struct http_request *request)
-{
-    const char *at = http_header(request, "Accept-Encoding");
-    bool any = false;
-    while (at != NULL && *at != '\0') {
-        at += strspn(at, " \t,");
-        size_t n = strcspn(at, ",");
-        size_t name_n = strcspn(at, " \t;,");
-        char quality[8] = "";
-        (void)sscanf(at + name_n, " ; %*1[qQ] = %7[0-9.]", quality);
-        bool wanted = quality[0] == '\0' || strtod(quality, NULL) > 0;
-        if (name_n == 4 && strncasecmp(at, "gzip", 4) == 0)
-            return wanted;
-        if (name_n == 1 && *at == '*')
-            any = wanted;
-        at += n;
-    }
-    return any;
-}
 
 static bool begin(z_stream *z)
 {

@@ -9,9 +9,6 @@
  * takes both for the same version.
  */
 
-/* Does Accept-Encoding (RFC 9110, 12.5.3) allow gzip? */
-bool http_accepts_gzip(const struct http_request *request);
-
 /*
  * Packs a finished reply if the request allows that: a body of at least `bytes_min` bytes, or one
  * that is made piece by piece, unless it is an event stream. A body that would not become smaller,

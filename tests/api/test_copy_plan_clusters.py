@@ -254,3 +254,12 @@ def test_the_walk_through_of_the_page(make_service):
     assert next(r for r in replies if "recommendation" in r)["copy_plan"]["tasks"]
     assert "cancelled" in [r.get("status") for r in replies] and '"status":"running"' in finished.stdout
     assert len(re.findall(r'^"best":\{"name":', finished.stdout, re.M)) == 2
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a\u0085b", "x" * 256])
+def test_names_of_operations_are_names_in_both_forms_of_processing(client, name):
+    for processing, pointer in (({name: [[1e7, 1]]}, "/clusters/0/processing/" + name),
+                                ([{"operation": name, "bytes_per_s": 1e7}], "/clusters/0/processing/0/operation")):
+        cluster = dict(GATES, name="a", slots=4, unreachable_probability=0.02, processing=processing)
+        errors = client.post("/v1/copy-plans", body([cluster], task(), slot_s=1), 422).json()["errors"]
+        assert [error for error in errors if error["code"] == "invalid_name" and pointer.startswith(error["pointer"])], errors

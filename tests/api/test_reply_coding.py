@@ -33,7 +33,7 @@ def test_a_large_reply_is_packed_if_the_request_accepts_it(client, runs, accept)
     assert "Accept-Encoding" in plain.headers["Vary"] and "Accept-Encoding" in packed.headers["Vary"]
 
 
-@pytest.mark.parametrize("accept", ["", "identity", "br", "gzip;q=0", "*;q=0", "gzip;q=0, *", "gzipp"])
+@pytest.mark.parametrize("accept", ["", "identity", "br", "gzip;q=0", "gzip;a=b;q=0", "*;q=0", "gzip;q=0, *", "gzipp"])
 def test_other_requests_get_plain_bytes(client, runs, accept):
     reply, body = raw(client, runs, accept)
     assert "Content-Encoding" not in reply.headers and json.loads(body)["items"]

@@ -162,6 +162,12 @@ def test_a_segment_is_encoded(make_cli):
         assert server.requests[0][1] == "/v1/applications/a%20b%2F..%2Fc"
 
 
+@pytest.mark.parametrize("operation, words", [("getApplication", ["name=a", "name=b"]), ("getApplication", ["name=a", "name=a"]),
+                                              ("putCluster", ["name=a", "If-Match=x", "If-Match=y"])])
+def test_a_place_that_takes_one_value_is_given_once(cli, operation, words):
+    assert "%s is given twice" % words[-1].split("=")[0] in cli("call", operation, *words, status=2).err
+
+
 @pytest.mark.parametrize("header", ["If-Match", "If-None-Match", "Idempotency-Key", "Prefer"])
 def test_a_header_holds_no_line_end(cli, header):
     """It would begin a request of its own."""

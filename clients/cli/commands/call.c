@@ -103,6 +103,9 @@ static bool check_words(struct invocation *invocation, const struct contract_cal
         if (is_at(place, "header") && has_control_character(word))
             return fail(&invocation->failure, EXIT_USAGE,
                         "the value of %.*s must not hold control characters", (int)n, word);
+        if (word[n] == '=' && place != NULL && !is_at(place, "query") &&
+            value_of(arguments, word, n) != word + n + 1)
+            return fail(&invocation->failure, EXIT_USAGE, "%.*s is given twice", (int)n, word);
         if (word[n] == '=' && place != NULL)
             continue;
         (void)fail(&invocation->failure, EXIT_USAGE, "'%.60s' is not a PARAMETER=VALUE of %s", word,

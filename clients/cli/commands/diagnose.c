@@ -74,7 +74,7 @@ static void write_properties(FILE *out, const json_t *item)
     {
         char words[512];
         (void)snprintf(words, sizeof words, "--conf %s=%s", key, json_string_value(value));
-        text_defuse(words);
+        text_defuse(words, sizeof words);
         fprintf(out, "%*s%s\n", TEXT_INDENT, "", words);
     }
 }

@@ -57,7 +57,7 @@ static void show_progress(const struct invocation *invocation, const json_t *ope
     progress_line(operation, line, sizeof line);
     size_t width =
         invocation->outputs.terminal.width > 1 ? invocation->outputs.terminal.width - 1 : 79;
-    text_defuse(line);
+    text_defuse(line, sizeof line);
     size_t bytes = text_fitting(line, width);
     size_t columns = text_columns(line);
     fprintf(stderr, "\r%.*s%*s", (int)bytes, line, (int)(columns < width ? width - columns : 0),

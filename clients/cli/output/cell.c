@@ -143,7 +143,7 @@ void cell_for_people(const json_t *value, enum cell_kind kind, char out[CELL_TEX
         cell_for_programs(value, out);
     for (char *at = out; kind == CELL_WORD && (at = strchr(at, '_')) != NULL;)
         *at = ' ';
-    text_defuse(out);
+    text_defuse(out, CELL_TEXT_MAX);
     if (out[0] == '\0')
         (void)snprintf(out, CELL_TEXT_MAX, "-");
 }

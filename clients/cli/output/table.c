@@ -245,7 +245,7 @@ void table_write_wrapped(FILE *out,
         size_t n = strcspn(text, " \n");
         char word[CELL_TEXT_MAX];
         (void)snprintf(word, sizeof word, "%.*s", (int)n, text);
-        text_defuse(word);
+        text_defuse(word, sizeof word);
         size_t columns = text_columns(word);
         if (n > 0 && column > 0 && column + 1 + columns > width) {
             fputc('\n', out);

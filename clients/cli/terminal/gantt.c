@@ -104,7 +104,7 @@ static void write_legend(const struct gantt *gantt, FILE *out)
         char name[256];
         (void)snprintf(name, sizeof name, "%.*s", (int)text_fitting(gantt->jobs[i], 60),
                        gantt->jobs[i]);
-        text_defuse(name);
+        text_defuse(name, sizeof name);
         fprintf(out, "%s%c %s", column > 0 ? "  " : "", gantt_letter(i), name);
         column += n;
     }

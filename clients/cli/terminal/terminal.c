@@ -9,6 +9,8 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "base/unseen_character.h"
+
 enum { WIDTH_LEAST = 40, WIDTH_MOST = 1000 };
 
 static size_t ask_width(void)
@@ -79,13 +81,30 @@ size_t text_columns(const char *text)
     return sum;
 }
 
-void text_defuse(char *text)
+void text_defuse(char *text, size_t room)
 {
-    for (unsigned char *at = (unsigned char *)text; *at != '\0'; at++) {
-        if (*at < ' ' || *at == 0x7f)
-            *at = ' ';
-        else if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0)
-            at[0] = at[1] = ' ';
+    enum { ESCAPE_BYTES = sizeof "\\u0085" - 1 };
+    size_t n = strlen(text), unseen;
+    unsigned code;
+    for (size_t i = 0; i < n; i++) {
+        unseen = unseen_character((struct strview){text + i, n - i}, &code);
+        if (unseen == 1)
+            text[i] = ' ';
+        if (unseen <= 1)
+            continue;
+        if (i + ESCAPE_BYTES >= room) {
+            text[i] = '\0';
+            return;
+        }
+        size_t rest = n - i - unseen, kept = room - 1 - i - ESCAPE_BYTES;
+        kept = rest < kept ? rest : kept;
+        char escape[ESCAPE_BYTES + 1];
+        (void)snprintf(escape, sizeof escape, "\\u%04x", code & 0xffffU);
+        memmove(text + i + ESCAPE_BYTES, text + i + unseen, kept);
+        memcpy(text + i, escape, ESCAPE_BYTES);
+        n = i + ESCAPE_BYTES + kept;
+        text[n] = '\0';
+        i += ESCAPE_BYTES - 1;
     }
 }
 

@@ -28,9 +28,10 @@ const char *style_end(bool color);
 /* Columns that a UTF-8 text takes; bytes that are no UTF-8 and control characters count one each. */
 size_t text_columns(const char *text);
 
-/* Control characters (C0, DEL and, as UTF-8, C1) become blanks: texts from elsewhere shall not command
- * a terminal. */
-void text_defuse(char *text);
+/* Texts from elsewhere shall not command a terminal: control characters of ASCII become blanks, others
+ * and changes of direction become their code, such as \u0085 or \u202e. The text may become longer, up
+ * to `room` - 1 bytes; what does not fit is cut. */
+void text_defuse(char *text, size_t room);
 
 /* How many bytes of the text fit into so many columns; no character is cut in two. */
 size_t text_fitting(const char *text, size_t columns);

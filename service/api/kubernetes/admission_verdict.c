@@ -151,10 +151,11 @@ void admission_judge(const struct admission_rules *rules,
         if (differs)
             warn_besides(answer, join(subject, "", change, arena));
     }
-    if (!rules->validates && made->answer.has_spark && made->answer.spark.refused != NULL)
-        warn_besides(answer,
-                     arena_printf(arena, "%sleft as it is, because Spark would not start: %s.",
-                                  subject == NULL ? "" : subject, made->answer.spark.refused));
+    if (made->answer.has_spark && made->answer.spark.refused != NULL)
+        warn_besides(answer, arena_printf(arena, "%s%sSpark would not start: %s.",
+                                          subject == NULL ? "" : subject,
+                                          rules->validates ? "" : "left as it is, because ",
+                                          made->answer.spark.refused));
     warn_of_unknown(review, answer);
 }
 

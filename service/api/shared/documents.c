@@ -7,7 +7,7 @@
 
 #include "api/routes.h"
 #include "base/code.h"
-#include "http/coding.h"
+#include "http/accept.h"
 #include "http/etag.h"
 
 static int compare_path(const void *path, const void *item)

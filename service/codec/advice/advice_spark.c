@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/unseen_character.h"
+#include "core/spark/property_type.h"
 #include "core/spark/property_value.h"
 #include "core/spark/startup_rules.h"
 
@@ -22,10 +24,13 @@ static bool is_key(struct strview key)
     return true;
 }
 
+/* Has it no control character and no line end? YAML takes U+0085 for the end of a line. */
 static bool is_value(struct strview value)
 {
+    unsigned code;
     for (size_t i = 0; i < value.n; i++)
-        if ((unsigned char)value.at[i] < 0x20 || value.at[i] == 0x7f)
+        if (unseen_character((struct strview){value.at + i, value.n - i}, &code) > 0 &&
+            (code < 0xa0 || code == 0x2028 || code == 0x2029))
             return false;
     return true;
 }
@@ -53,6 +58,10 @@ static void decode_properties(const struct codec_node *constraints,
             codec_fault_member(&map, key, "not_allowed", "%s", NO_KEY);
         else if (!is_value(labels[i].value))
             codec_fault_member(&map, key, "not_allowed", "has control characters");
+        labels[i].value =
+            property_in_one_form(labels[i].key, labels[i].value, constraints->reader->arena);
+        if (labels[i].value.at == NULL)
+            (void)pv_no_memory(constraints->reader->err);
     }
     *properties = labels;
 }
@@ -175,20 +184,17 @@ static void check_start(const struct codec_node *constraints,
 {
     const struct run_label *labels = spark_constraints->enforced;
     const struct startup_settings settings = {.properties = labels,
-                                              .n = spark_constraints->n_enforced};
-    const struct startup_rule *broken = startup_broken(&settings, NULL, 0);
+                                              .n = spark_constraints->n_enforced,
+                                              .n_set = spark_constraints->n_enforced};
+    const struct startup_rule *broken = startup_broken(&settings);
     if (broken == NULL || codec_result(constraints->reader) != PV_OK)
         return;
     struct codec_node enforced = codec_member(constraints, "enforced");
-    const char *key = NULL;
-    size_t n = 0;
-    for (size_t i = 0; i < settings.n; i++)
-        if (startup_rule_names(broken, labels[i].key)) {
-            key = n++ == 0 ? labels[i].key.at : key;
-        }
+    const struct run_label *first;
+    size_t n = startup_causes(broken, &settings, &first);
     const char *why = startup_describe(broken, &settings, constraints->reader->arena);
-    if (key != NULL && why != NULL)
-        codec_fault_member(&enforced, key, n > 1 ? "conflict" : "not_allowed",
+    if (first != NULL && why != NULL)
+        codec_fault_member(&enforced, first->key.at, n > 1 ? "conflict" : "not_allowed",
                            "Spark would not start: %s", why);
 }
 

@@ -7,6 +7,7 @@
 #include "base/order.h"
 #include "base/plural.h"
 #include "codec/advice/operator_fields.h"
+#include "core/spark/property_type.h"
 #include "core/spark/property_value.h"
 #include "core/spark/serverless_worker.h"
 #include "core/spark/startup_rules.h"
@@ -31,22 +32,6 @@ static const struct json_value *spark_member(const struct form_properties *form,
     return json_value_member(json_value_member(form->advice, "spark"), key);
 }
 
-/* "007", "  7 " and "TRUE" as Spark reads them, in the words that every platform reads: a leading zero
- * makes an octal number of YAML, and no number of JSON. */
-static const char *in_plain_words(struct arena *arena, const char *key, const char *value)
-{
-    size_t field = operator_field_find(strview_of(key));
-    bool is_scalar = field < OPERATOR_FIELDS && !operator_fields[field].is_text;
-    struct strview text = strview_of(value);
-    int64_t count = property_count(text);
-    if (value == NULL || !(is_scalar || strcmp(key, TASK_CPUS) == 0))
-        return value;
-    if (count != RUN_UNKNOWN)
-        return arena_printf(arena, "%" PRId64, count);
-    bool is_true = property_boolean(text, false);
-    return is_true == property_boolean(text, true) ? (is_true ? "true" : "false") : value;
-}
-
 void form_properties_read(struct form_properties *form,
                           const struct json_value *advice,
                           struct arena *arena)
@@ -60,8 +45,11 @@ void form_properties_read(struct form_properties *form,
     for (size_t i = 0; !form->failed && i < n; i++) {
         const char *key = json_value_key(properties, i);
         const char *value = json_value_text(json_value_member_at(properties, i));
-        form->items[form->n++] = (struct form_property){key, in_plain_words(arena, key, value)};
-        form->failed = value != NULL && form->items[i].value == NULL;
+        /* Stored advice may be older than the one form of values. */
+        const struct strview form_of =
+            property_in_one_form(strview_of(key), strview_of(value), arena);
+        form->items[form->n++] = (struct form_property){key, form_of.at};
+        form->failed = form->items[i].value == NULL;
     }
 }
 
@@ -322,8 +310,11 @@ enum pv_code
 form_check_start(const struct form_properties *form, unsigned places, struct pv_error *err)
 {
     struct run_label *labels = arena_array(form->arena, form->n, sizeof *labels);
-    const struct startup_settings settings = {
-        .properties = labels, .n = form->n, .version = version_of(form), .places = places};
+    const struct startup_settings settings = {.properties = labels,
+                                              .n = form->n,
+                                              .n_set = form->n,
+                                              .version = version_of(form),
+                                              .places = places};
     const char *refusal = refusal_of(form);
     if (refusal != NULL)
         return pv_fail(err, PV_E_CONFLICT, "%s", refusal);
@@ -332,7 +323,7 @@ form_check_start(const struct form_properties *form, unsigned places, struct pv_
     for (size_t i = 0; i < form->n; i++)
         labels[i] =
             (struct run_label){strview_of(form->items[i].key), strview_of(form->items[i].value)};
-    const struct startup_rule *broken = startup_broken(&settings, NULL, 0);
+    const struct startup_rule *broken = startup_broken(&settings);
     if (broken == NULL)
         return PV_OK;
     const char *why = startup_describe(broken, &settings, form->arena);

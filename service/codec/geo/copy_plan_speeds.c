@@ -211,6 +211,10 @@ void copy_plan_decode_processing(const struct copy_plan_decoding *d,
                     "must be a list such as [{\"operation\": \"map\", \"bytes_per_s\": 5000000}]");
     for (size_t m = 0; m < json_value_members(speeds.json); m++) {
         struct codec_node member = codec_member_at(&speeds, m);
+        if (!codec_is_name(json_value_key_view(speeds.json, m)))
+            codec_fault(&member, "invalid_name",
+                        "the name of an operation must be 1 to 255 characters without control "
+                        "characters");
         take_speeds(d, json_value_key_view(speeds.json, m), copy_plan_decode_speeds(d, &member),
                     processing);
     }

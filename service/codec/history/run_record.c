@@ -6,6 +6,7 @@
 #include "codec/json/finding.h"
 #include "core/history/log_origin.h"
 #include "core/history/problem_size.h"
+#include "core/spark/property_type.h"
 
 enum {
     ID_TEXT_MAX = 1024,
@@ -80,10 +81,13 @@ static void decode_property_map(const struct codec_node *node,
         struct codec_node property = codec_member_at(&map, m);
         all[i].key = arena_copy(map.reader->arena, json_value_key_view(map.json, m));
         all[i].value = codec_as_text(&property, 0, PROPERTY_BYTES_MAX);
-        if (all[i].key.at == NULL)
-            (void)pv_no_memory(map.reader->err);
-        if (all[i].key.at == NULL || all[i].value.at == NULL)
+        if (all[i].value.at == NULL)
             return;
+        all[i].value = property_in_one_form(all[i].key, all[i].value, map.reader->arena);
+        if (all[i].key.at == NULL || all[i].value.at == NULL) {
+            (void)pv_no_memory(map.reader->err);
+            return;
+        }
         i++;
     }
     qsort(all, n, sizeof *all, compare_keys);

@@ -183,7 +183,8 @@ static bool is_dynamic(const struct maker *maker)
 {
     const struct spark_constraints *constraints = maker->constraints;
     struct strview kept = fixed(maker, DYNAMIC "enabled");
-    if (kept.at != NULL)
+    /* An enforced value that is excluded, too, is not written: the property stays as it ran. */
+    if (kept.at != NULL && !names(constraints->exclude, constraints->n_exclude, DYNAMIC "enabled"))
         return property_boolean(kept, false);
     bool may_change = !stays(maker, DYNAMIC "enabled");
     if (may_change &&
@@ -541,12 +542,13 @@ check_start(const struct maker *maker, struct spark_configuration *made, struct 
         all[settings.n++] = (struct run_label){strview_of(made->properties[i].key),
                                                strview_of(made->properties[i].value)};
     add_ran(made, constraints->current, constraints->n_current, all, &settings.n);
+    settings.n_set = settings.n;
     add_ran(made, before->properties, before->n, all, &settings.n);
     /* If the caller excludes this property, the others are still for dynamic allocation. */
     struct strview enabled = strview_of(DYNAMIC "enabled");
     if (made->dynamic_allocation && !has_key(all, settings.n, enabled))
         all[settings.n++] = (struct run_label){enabled, strview_of("true")};
-    const struct startup_rule *broken = startup_broken(&settings, all, made->n);
+    const struct startup_rule *broken = startup_broken(&settings);
     if (broken == NULL)
         return PV_OK;
     made->refused = startup_describe(broken, &settings, maker->arena);

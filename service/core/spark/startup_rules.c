@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "core/spark/property_type.h"
 #include "core/spark/property_value.h"
 #include "core/spark/serverless_worker.h"
 
@@ -21,15 +22,10 @@ static const int64_t LEAST_HEAP = 471859200;
 
 /* --- values --- */
 
-/* Spark takes no account of blanks around a value. at == NULL: the property is not set. */
+/* at == NULL: the property is not set. */
 static struct strview value_of(const struct startup_settings *settings, const char *key)
 {
-    struct strview value = property_find(settings->properties, settings->n, key);
-    while (value.n > 0 && (value.at[0] == ' ' || value.at[0] == '\t'))
-        value = (struct strview){value.at + 1, value.n - 1};
-    while (value.n > 0 && (value.at[value.n - 1] == ' ' || value.at[value.n - 1] == '\t'))
-        value.n--;
-    return value;
+    return property_find(settings->properties, settings->n, key);
 }
 
 static bool is_set(const struct startup_settings *settings, const char *key)
@@ -48,33 +44,6 @@ static int64_t count_of(const struct startup_settings *settings, const char *key
     return count == RUN_UNKNOWN ? otherwise : count;
 }
 
-/* Is it unset, or a whole number of at least `least` that Spark can read? */
-static bool is_count(const struct startup_settings *settings, const char *key, int64_t least)
-{
-    int64_t count = property_count(value_of(settings, key));
-    return !is_set(settings, key) || (count >= least && count <= INT_MOST);
-}
-
-/* Is it unset, or a size of at least `least` bytes? */
-static bool
-is_size(const struct startup_settings *settings, const char *key, int64_t unit, int64_t least)
-{
-    struct strview value = value_of(settings, key);
-    return value.at == NULL || property_size(value, unit) >= least;
-}
-
-/* Is it unset, or a number above (above_least), or not below, `least` and not above `most`? */
-static bool is_number(const struct startup_settings *settings,
-                      const char *key,
-                      double least,
-                      bool above_least,
-                      double most)
-{
-    struct strview value = value_of(settings, key);
-    double number = property_number(value);
-    return value.at == NULL || ((above_least ? number > least : number >= least) && number <= most);
-}
-
 static bool is_before(const struct startup_settings *settings, int64_t major, int64_t minor)
 {
     return !property_version_is(settings->version, major, minor, true);
@@ -89,36 +58,43 @@ static bool is_dynamic(const struct startup_settings *settings)
            !(is_before(settings, 2, 0) && count_of(settings, EXECUTOR "instances", 0) > 0);
 }
 
-/* --- executors --- */
-
-static bool holds_booleans(const struct startup_settings *settings)
+static bool begins(struct strview text, const char *start)
 {
-    static const char *const keys[] = {DYNAMIC "enabled", MEMORY "offHeap.enabled",
-                                       "spark.shuffle.service.enabled",
-                                       DYNAMIC "shuffleTracking.enabled"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (is_set(settings, keys[i]) &&
-            is_true(settings, keys[i], true) != is_true(settings, keys[i], false))
+    return text.n > strlen(start) && memcmp(text.at, start, strlen(start)) == 0;
+}
+
+/* --- types --- */
+
+/* Without dynamic allocation Spark does not check the bounds of its properties. */
+static bool is_bounded(const struct startup_settings *settings, struct strview key)
+{
+    return !begins(key, DYNAMIC) || is_dynamic(settings);
+}
+
+/* Is it to be set, and not of its type? */
+static bool is_mistyped(const struct startup_settings *settings, size_t i)
+{
+    const struct run_label *property = &settings->properties[i];
+    const struct property_type *type = property_type_of(property->key);
+    bool within;
+    return i < settings->n_set && type != NULL &&
+           (!property_type_reads(type, property->value, &within) ||
+            (!within && is_bounded(settings, property->key)));
+}
+
+static bool holds_types(const struct startup_settings *settings)
+{
+    for (size_t i = 0; i < settings->n_set; i++)
+        if (is_mistyped(settings, i))
             return false;
     return true;
 }
 
-static bool holds_counts(const struct startup_settings *settings)
-{
-    bool bounds = is_count(settings, DYNAMIC "minExecutors", 0) &&
-                  is_count(settings, DYNAMIC "initialExecutors", 0) &&
-                  is_count(settings, DYNAMIC "maxExecutors", 0);
-    return is_count(settings, EXECUTOR "instances", 0) && (bounds || !is_dynamic(settings));
-}
+/* --- executors --- */
 
 static bool holds_instances(const struct startup_settings *settings)
 {
-    return is_dynamic(settings) || is_count(settings, EXECUTOR "instances", 1);
-}
-
-static bool holds_most(const struct startup_settings *settings)
-{
-    return !is_dynamic(settings) || is_count(settings, DYNAMIC "maxExecutors", 1);
+    return is_dynamic(settings) || count_of(settings, EXECUTOR "instances", 1) > 0;
 }
 
 static bool holds_bounds(const struct startup_settings *settings)
@@ -134,43 +110,22 @@ static bool holds_initial(const struct startup_settings *settings)
                                      count_of(settings, EXECUTOR "instances", 0) <= most);
 }
 
-static bool holds_cores(const struct startup_settings *settings)
-{
-    return is_count(settings, EXECUTOR "cores", 1);
-}
-
 static bool holds_task_cpus(const struct startup_settings *settings)
 {
     int64_t cpus = count_of(settings, "spark.task.cpus", 1);
-    return is_count(settings, "spark.task.cpus", 1) &&
-           count_of(settings, EXECUTOR "cores", cpus) >= cpus;
+    return count_of(settings, EXECUTOR "cores", cpus) >= cpus;
 }
 
 static bool holds_cores_max(const struct startup_settings *settings)
 {
-    int64_t most = count_of(settings, "spark.cores.max", INT_MOST);
-    return is_count(settings, "spark.cores.max", 1) &&
-           count_of(settings, EXECUTOR "cores", 1) <= most;
+    return count_of(settings, EXECUTOR "cores", 1) <=
+           count_of(settings, "spark.cores.max", INT_MOST);
 }
 
-static bool holds_ratio(const struct startup_settings *settings)
+static bool holds_idle_timeout(const struct startup_settings *settings)
 {
-    return !is_dynamic(settings) ||
-           is_number(settings, DYNAMIC "executorAllocationRatio", 0, true, 1);
-}
-
-static bool holds_timeouts(const struct startup_settings *settings)
-{
-    static const char *const keys[] = {DYNAMIC "schedulerBacklogTimeout",
-                                       DYNAMIC "sustainedSchedulerBacklogTimeout",
-                                       DYNAMIC "executorIdleTimeout"};
-    for (size_t i = 0; is_dynamic(settings) && i < sizeof keys / sizeof *keys; i++) {
-        double seconds = property_seconds(value_of(settings, keys[i]));
-        bool may_be_zero = i == 2 && !is_before(settings, 3, 0);
-        if (is_set(settings, keys[i]) && !(seconds > 0 || (may_be_zero && seconds == 0)))
-            return false;
-    }
-    return true;
+    struct strview timeout = value_of(settings, DYNAMIC "executorIdleTimeout");
+    return !is_dynamic(settings) || timeout.at == NULL || property_seconds(timeout) >= 1;
 }
 
 /* --- shuffle output under dynamic allocation --- */
@@ -194,54 +149,33 @@ static bool holds_shuffle(const struct startup_settings *settings)
 
 /* --- memory --- */
 
+/* The driver reads a heap without unit in bytes, and everything else in MiB. */
+static bool has_unit(const struct startup_settings *settings, const char *key)
+{
+    struct strview heap = property_trim(value_of(settings, key));
+    return heap.n == 0 || heap.at[heap.n - 1] < '0' || heap.at[heap.n - 1] > '9';
+}
+
+static bool holds_heap_units(const struct startup_settings *settings)
+{
+    return has_unit(settings, EXECUTOR "memory") && has_unit(settings, "spark.driver.memory");
+}
+
 static bool holds_heap(const struct startup_settings *settings)
 {
-    return is_size(settings, EXECUTOR "memory", 1, LEAST_HEAP);
-}
-
-static bool holds_old_heap(const struct startup_settings *settings)
-{
-    return is_size(settings, EXECUTOR "memory", 1, MIB);
-}
-
-static bool holds_overhead(const struct startup_settings *settings)
-{
-    return is_size(settings, EXECUTOR "memoryOverhead", MIB, 0) &&
-           is_size(settings, EXECUTOR "pyspark.memory", MIB, 0);
-}
-
-static bool holds_factor(const struct startup_settings *settings)
-{
-    return is_number(settings, EXECUTOR "memoryOverheadFactor", 0, true, (double)INFINITY);
-}
-
-static bool holds_kubernetes_factor(const struct startup_settings *settings)
-{
-    return is_number(settings, "spark.kubernetes.memoryOverheadFactor", 0, false, (double)INFINITY);
+    struct strview heap = value_of(settings, EXECUTOR "memory");
+    return heap.at == NULL || property_size(heap, 1) >= LEAST_HEAP;
 }
 
 /* A size that is set elsewhere is not known. */
 static bool holds_off_heap(const struct startup_settings *settings)
 {
-    bool enabled = is_true(settings, MEMORY "offHeap.enabled", false);
-    bool missing = settings->complete && !is_set(settings, MEMORY "offHeap.size");
-    return is_size(settings, MEMORY "offHeap.size", 1, enabled ? 1 : 0) && !(enabled && missing);
-}
-
-static bool holds_fractions(const struct startup_settings *settings)
-{
-    struct strview storage = value_of(settings, MEMORY "storageFraction");
-    return is_number(settings, MEMORY "fraction", 0, true, 1) &&
-           is_number(settings, MEMORY "storageFraction", 0, false, 1) &&
-           property_number(storage) != 1.0;
+    struct strview size = value_of(settings, MEMORY "offHeap.size");
+    return !is_true(settings, MEMORY "offHeap.enabled", false) ||
+           (size.at == NULL ? !settings->complete : property_size(size, 1) > 0);
 }
 
 /* --- resources such as GPUs --- */
-
-static bool begins(struct strview text, const char *start)
-{
-    return text.n > strlen(start) && memcmp(text.at, start, strlen(start)) == 0;
-}
 
 /* The name of the resource if the property is its amount; at == NULL: the property is another one. */
 static struct strview resource_of(struct strview key, const char *start)
@@ -252,12 +186,6 @@ static struct strview resource_of(struct strview key, const char *start)
                      memcmp(key.at + key.n - strlen(end), end, strlen(end)) == 0;
     return is_amount ? (struct strview){key.at + strlen(start), key.n - outside}
                      : (struct strview){NULL, 0};
-}
-
-static bool is_executor_amount(struct strview value)
-{
-    int64_t amount = property_count(value);
-    return amount != RUN_UNKNOWN && amount <= INT_MOST;
 }
 
 /* Until Spark 4.0 a fraction is at most a half. */
@@ -282,7 +210,7 @@ static bool holds_resources(const struct startup_settings *settings)
         const struct run_label *property = &settings->properties[i];
         struct strview resource = resource_of(property->key, TASK_RESOURCE);
         if (resource_of(property->key, EXECUTOR_RESOURCE).at != NULL &&
-            !is_executor_amount(property->value))
+            property_count(property->value) == RUN_UNKNOWN)
             return false;
         if (resource.at == NULL)
             continue;
@@ -321,8 +249,6 @@ static bool holds_quotas(const struct startup_settings *settings)
     struct strview limit = value_of(settings, KUBERNETES "limit.cores");
     double requested = request.at == NULL ? (double)count_of(settings, EXECUTOR "cores", 0)
                                           : property_cores(request);
-    if (request.at != NULL && isnan(requested))
-        return false;
     return limit.at == NULL || requested <= property_cores(limit);
 }
 
@@ -368,22 +294,14 @@ static bool holds_workers(const struct startup_settings *settings)
 
 /* clang-format off */
 const struct startup_rule startup_rules[] = {
-    {"truth_values", STARTUP_SPARK, 0, 0, holds_booleans,
-     {DYNAMIC "enabled", MEMORY "offHeap.enabled", "spark.shuffle.service.enabled", DYNAMIC "shuffleTracking.enabled"},
-     "these properties must be true or false",
-     "internal/config/ConfigHelpers.toBoolean"},
-    {"executor_counts", STARTUP_SPARK, 0, 0, holds_counts,
-     {EXECUTOR "instances", DYNAMIC "minExecutors", DYNAMIC "initialExecutors", DYNAMIC "maxExecutors", DYNAMIC "enabled"},
-     "numbers of executors must be whole numbers",
-     "internal/config/TypedConfigBuilder.intConf"},
+    {"property_types", STARTUP_SPARK, 0, 0, holds_types,
+     {"spark."},
+     "each property must be of the type of its entry, and within its bounds",
+     "core/spark/property_type.c"},
     {"instances_least", STARTUP_SPARK, 0, 0, holds_instances,
      {EXECUTOR "instances", DYNAMIC "enabled"},
      "spark.executor.instances must be at least 1 without dynamic allocation",
      "deploy/SparkSubmitArguments.validateSubmitArguments"},
-    {"max_executors_least", STARTUP_SPARK, 0, 0, holds_most,
-     {DYNAMIC "maxExecutors", DYNAMIC "enabled"},
-     "maxExecutors must be at least 1",
-     "ExecutorAllocationManager.validateSettings"},
     {"min_executors", STARTUP_SPARK, 0, 0, holds_bounds,
      {DYNAMIC "minExecutors", DYNAMIC "maxExecutors", DYNAMIC "enabled"},
      "minExecutors must not be more than maxExecutors",
@@ -392,25 +310,17 @@ const struct startup_rule startup_rules[] = {
      {DYNAMIC "maxExecutors", DYNAMIC "initialExecutors", EXECUTOR "instances", DYNAMIC "enabled"},
      "initialExecutors and instances must not be more than maxExecutors",
      "scheduler/cluster/SchedulerBackendUtils.getInitialTargetExecutorNumber"},
-    {"executor_cores", STARTUP_SPARK, 0, 0, holds_cores,
-     {EXECUTOR "cores"},
-     "spark.executor.cores must be a whole number of at least 1",
-     "deploy/SparkSubmitArguments.validateSubmitArguments"},
     {"task_cpus", STARTUP_SPARK, 0, 0, holds_task_cpus,
      {EXECUTOR "cores", "spark.task.cpus"},
-     "spark.task.cpus must be a whole number from 1 to spark.executor.cores",
+     "spark.task.cpus must not be more than spark.executor.cores",
      "resource/ResourceUtils.validateTaskCpusLargeEnough; before Spark 3.0 SparkConf.validateSettings"},
     {"cores_max", STARTUP_SPARK, 0, 0, holds_cores_max,
      {EXECUTOR "cores", "spark.cores.max"},
      "the standalone manager starts no executor of more cores than spark.cores.max",
      "deploy/master/Master.startExecutorsOnWorkers"},
-    {"allocation_ratio", STARTUP_SPARK, 204, 0, holds_ratio,
-     {DYNAMIC "executorAllocationRatio", DYNAMIC "enabled"},
-     "executorAllocationRatio must be above 0 and at most 1",
-     "ExecutorAllocationManager.validateSettings"},
-    {"allocation_timeouts", STARTUP_SPARK, 0, 0, holds_timeouts,
-     {DYNAMIC "schedulerBacklogTimeout", DYNAMIC "sustainedSchedulerBacklogTimeout", DYNAMIC "executorIdleTimeout", DYNAMIC "enabled"},
-     "timeouts of dynamic allocation must be lengths of time above 0",
+    {"idle_timeout", STARTUP_SPARK, 0, 300, holds_idle_timeout,
+     {DYNAMIC "executorIdleTimeout", DYNAMIC "enabled"},
+     "before Spark 3.0 executorIdleTimeout must be at least 1s",
      "ExecutorAllocationManager.validateSettings"},
     {"shuffle_service", STARTUP_SPARK, 0, 300, holds_service,
      {"spark.shuffle.service.enabled", DYNAMIC "enabled"},
@@ -420,34 +330,18 @@ const struct startup_rule startup_rules[] = {
      {DYNAMIC "shuffleTracking.enabled", "spark.shuffle.service.enabled", DYNAMIC "enabled"},
      "dynamic allocation needs shuffle tracking or the external shuffle service",
      "ExecutorAllocationManager.validateSettings"},
+    {"heap_units", STARTUP_SPARK, 106, 0, holds_heap_units,
+     {EXECUTOR "memory", "spark.driver.memory"},
+     "a heap must have a unit: Spark reads a number alone in bytes and, elsewhere, in MiB",
+     "internal/config/package.EXECUTOR_MEMORY, util/Utils.memoryStringToMb"},
     {"executor_memory", STARTUP_SPARK, 106, 0, holds_heap,
      {EXECUTOR "memory"},
-     "spark.executor.memory must be a whole number with a unit, and at least 450m",
-     "memory/UnifiedMemoryManager.getMaxMemory; network/util/JavaUtils.byteStringAs"},
-    {"executor_memory_unit", STARTUP_SPARK, 0, 106, holds_old_heap,
-     {EXECUTOR "memory"},
-     "spark.executor.memory must be a whole number with a unit",
-     "network/util/JavaUtils.byteStringAs"},
-    {"memory_sizes", STARTUP_SPARK, 0, 0, holds_overhead,
-     {EXECUTOR "memoryOverhead", EXECUTOR "pyspark.memory"},
-     "sizes of memory must be whole numbers, with or without a unit",
-     "network/util/JavaUtils.byteStringAs"},
-    {"overhead_factor", STARTUP_SPARK, 303, 0, holds_factor,
-     {EXECUTOR "memoryOverheadFactor"},
-     "memoryOverheadFactor must be a number above 0",
-     "internal/config/package.EXECUTOR_MEMORY_OVERHEAD_FACTOR"},
-    {"kubernetes_overhead_factor", STARTUP_SPARK, 204, 0, holds_kubernetes_factor,
-     {"spark.kubernetes.memoryOverheadFactor"},
-     "memoryOverheadFactor must be a number of at least 0",
-     "deploy/k8s/Config.MEMORY_OVERHEAD_FACTOR"},
+     "spark.executor.memory must be at least 450m",
+     "memory/UnifiedMemoryManager.getMaxMemory"},
     {"off_heap_size", STARTUP_SPARK, 106, 0, holds_off_heap,
      {MEMORY "offHeap.enabled", MEMORY "offHeap.size"},
      "spark.memory.offHeap.size must be a size above 0 if off-heap memory is enabled",
      "memory/MemoryManager.tungstenMemoryMode"},
-    {"memory_fractions", STARTUP_SPARK, 106, 0, holds_fractions,
-     {MEMORY "fraction", MEMORY "storageFraction"},
-     "spark.memory.fraction must be above 0 and at most 1, storageFraction from 0 to below 1",
-     "SparkConf.validateSettings; memory/MemoryManager"},
     {"resource_amounts", STARTUP_SPARK, 300, 0, holds_resources,
      {EXECUTOR_RESOURCE, TASK_RESOURCE},
      "an executor must have a whole amount, no less than a task takes: a half at most, or whole",
@@ -500,10 +394,14 @@ static bool is_named(const char *named, struct strview key)
     return is_start ? begins(key, named) : strview_is(key, named);
 }
 
-bool startup_rule_names(const struct startup_rule *rule, struct strview key)
+/* Is the rule about that property? That of the types is, if it is broken there. */
+static bool
+is_about(const struct startup_rule *rule, const struct startup_settings *settings, size_t i)
 {
-    for (size_t i = 0; i < STARTUP_KEYS_MAX && rule->keys[i] != NULL; i++)
-        if (is_named(rule->keys[i], key))
+    if (rule->holds == holds_types)
+        return is_mistyped(settings, i);
+    for (size_t k = 0; k < STARTUP_KEYS_MAX && rule->keys[k] != NULL; k++)
+        if (is_named(rule->keys[k], settings->properties[i].key))
             return true;
     return false;
 }
@@ -511,37 +409,61 @@ bool startup_rule_names(const struct startup_rule *rule, struct strview key)
 static bool applies(const struct startup_rule *rule, const struct startup_settings *settings)
 {
     unsigned places = settings->places | STARTUP_SPARK;
-    return (rule->places & places) != 0 &&
+    bool is_set = false;
+    for (size_t i = 0; !is_set && i < settings->n_set; i++)
+        is_set = is_about(rule, settings, i);
+    return (is_set || settings->n_set == settings->n) && (rule->places & places) != 0 &&
            (rule->from == 0 || !is_before(settings, rule->from / 100, rule->from % 100)) &&
            (rule->to == 0 || is_before(settings, rule->to / 100, rule->to % 100));
 }
 
-static bool is_about(const struct startup_rule *rule, const struct run_label set[], size_t n_set)
+const struct startup_rule *startup_broken(const struct startup_settings *settings)
 {
-    for (size_t i = 0; i < n_set; i++)
-        if (startup_rule_names(rule, set[i].key))
-            return true;
-    return n_set == 0;
+    for (size_t i = 0; i < startup_rules_n; i++)
+        if (applies(&startup_rules[i], settings) && !startup_rules[i].holds(settings))
+            return &startup_rules[i];
+    return NULL;
 }
 
-const struct startup_rule *
-startup_broken(const struct startup_settings *settings, const struct run_label set[], size_t n_set)
+size_t startup_causes(const struct startup_rule *rule,
+                      const struct startup_settings *settings,
+                      const struct run_label **first)
 {
-    for (size_t i = 0; i < startup_rules_n; i++) {
-        const struct startup_rule *rule = &startup_rules[i];
-        if (applies(rule, settings) && is_about(rule, set, n_set) && !rule->holds(settings))
-            return rule;
-    }
-    return NULL;
+    size_t n = 0;
+    *first = NULL;
+    for (size_t i = 0; i < settings->n; i++)
+        if (is_about(rule, settings, i) && n++ == 0)
+            *first = &settings->properties[i];
+    return rule->holds == holds_types && n > 1 ? 1 : n;
+}
+
+enum { VALUE_ROOM = 33 };
+
+/* One property that is not of its type, with the type. */
+static const char *describe_type(const struct startup_settings *settings, struct arena *arena)
+{
+    const struct run_label *property = NULL;
+    for (size_t i = 0; property == NULL && i < settings->n_set; i++)
+        property = is_mistyped(settings, i) ? &settings->properties[i] : NULL;
+    if (property == NULL)
+        return "";
+    char value[VALUE_ROOM];
+    const char *type = property_type_describe(property_type_of(property->key), arena);
+    strview_shorten(property->value, value, sizeof value);
+    return type == NULL ? NULL
+                        : arena_printf(arena, "%.*s must be %s (it is %s)", (int)property->key.n,
+                                       property->key.at, type, value[0] == '\0' ? "empty" : value);
 }
 
 const char *startup_describe(const struct startup_rule *rule,
                              const struct startup_settings *settings,
                              struct arena *arena)
 {
-    enum { VALUE_ROOM = 33, SHOWN = 2 };
+    enum { SHOWN = 2 };
     const char *text = rule->sentence;
     size_t shown = 0;
+    if (rule->holds == holds_types)
+        return describe_type(settings, arena);
     for (size_t k = 0; k < STARTUP_KEYS_MAX && rule->keys[k] != NULL; k++)
         for (size_t i = 0; text != NULL && shown < SHOWN && i < settings->n; i++) {
             const struct run_label *property = &settings->properties[i];

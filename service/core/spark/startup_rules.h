@@ -24,6 +24,7 @@ enum startup_place {
 struct startup_settings {
     const struct run_label *properties; /* in any order, each key once */
     size_t n;
+    size_t n_set; /* the first of them, that are to be set; a job started with the others */
     struct strview version; /* of Spark; at == NULL: unknown, and taken for the latest */
     unsigned places;        /* of enum startup_place */
     bool complete;          /* no other place sets a property of a rule */
@@ -47,13 +48,14 @@ struct startup_rule {
 extern const struct startup_rule startup_rules[];
 extern const size_t startup_rules_n;
 
-/* Is the rule about that property? */
-bool startup_rule_names(const struct startup_rule *rule, struct strview key);
+/* The first rule of the settings' places and version that does not hold; NULL: each holds. If a job
+ * started with some of the properties, only rules about one of the others count. */
+const struct startup_rule *startup_broken(const struct startup_settings *settings);
 
-/* The first rule of the settings' places and version that does not hold, of those that are about a
- * property of `set`; NULL: each holds. n_set 0: of all rules. */
-const struct startup_rule *
-startup_broken(const struct startup_settings *settings, const struct run_label set[], size_t n_set);
+/* Properties that a broken rule is about: their number, and the first of them. */
+size_t startup_causes(const struct startup_rule *rule,
+                      const struct startup_settings *settings,
+                      const struct run_label **first);
 
 /* The sentence with two of the properties, without a full stop; NULL: out of memory. */
 const char *startup_describe(const struct startup_rule *rule,

@@ -8,6 +8,7 @@
 #include "base/plural.h"
 #include "base/quantity_text.h"
 #include "core/history/warned_runs.h"
+#include "core/spark/property_value.h"
 #include "core/stragglers/stragglers_internal.h"
 
 /* Less of the run, or of a second, is not worth a setting. */
@@ -180,10 +181,8 @@ static void put_range(double a, double b, char out[RANGE_BYTES])
 
 static bool is_on(const struct run *run)
 {
-    for (size_t i = 0; i < run->n_spark_properties; i++)
-        if (strview_is(run->spark_properties[i].key, "spark.speculation"))
-            return strview_is(run->spark_properties[i].value, "true");
-    return false;
+    return property_boolean(
+        property_find(run->spark_properties, run->n_spark_properties, "spark.speculation"), false);
 }
 
 static bool advise_copies(const struct search *search, struct findings *made)

@@ -21,18 +21,9 @@ const char *straggler_verdict_name(enum straggler_verdict verdict)
 /* NAN: the run did not set it, or to no number from `low` to `high`. */
 static double read_property(const struct run *run, const char *key, double low, double high)
 {
-    for (size_t i = 0; i < run->n_spark_properties; i++) {
-        const struct run_label *property = &run->spark_properties[i];
-        char text[32];
-        char *end;
-        if (!strview_is(property->key, key) || property->value.n >= sizeof text)
-            continue;
-        memcpy(text, property->value.at, property->value.n);
-        text[property->value.n] = '\0';
-        double value = strtod(text, &end);
-        return end != text && *end == '\0' && value >= low && value <= high ? value : (double)NAN;
-    }
-    return (double)NAN;
+    double value =
+        property_number(property_find(run->spark_properties, run->n_spark_properties, key));
+    return value >= low && value <= high ? value : (double)NAN;
 }
 
 /* By default Spark 4.0 judges later and calls fewer tasks slow than those before. */

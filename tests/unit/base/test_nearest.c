@@ -38,6 +38,16 @@ Test(nearest, mistyped_words)
     cr_assert_not_null(nearest.word);
 }
 
+/* A long ending that both share makes no likeness. */
+Test(nearest, only_the_ending_is_alike)
+{
+    struct nearest nearest = {.word = NULL};
+    nearest_try(&nearest, "memory_bytes_per_executor", "cores_per_executor");
+    cr_assert_null(nearest.word);
+    nearest_try(&nearest, "core_per_executors", "cores_per_executor");
+    cr_assert_not_null(nearest.word);
+}
+
 /* Each of these is one edit from "abcdef", and the distance is the same both ways. */
 Test(nearest, edits)
 {

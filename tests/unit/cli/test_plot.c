@@ -295,10 +295,17 @@ Test(cli_plot, letters_of_jobs)
 
 Test(cli_plot, texts_do_not_command_the_terminal)
 {
-    char text[] = "a\033[2Jb\r\x7f\xc2\x9b"
-                  "c \xc3\xbc";
-    text_defuse(text);
-    cr_assert_str_eq(text, "a [2Jb    c \xc3\xbc");
+    char text[64] = "a\033[2Jb\r\x7f\xc2\x9b"
+                    "c \xc3\xbc \xe2\x80\xae z\xe2\x80\xa6";
+    text_defuse(text, sizeof text);
+    cr_assert_str_eq(text, "a [2Jb  \\u009bc \xc3\xbc \\u202e z\xe2\x80\xa6");
+    for (size_t room = 2; room < 14; room++) {
+        char cut[16] = "b\xe2\x80\xae"
+                       "cde";
+        text_defuse(cut, room < 8 ? 8 : room);
+        cr_expect_eq(strncmp(cut, "b\\u202ecde", strlen(cut)), 0, "%s", cut);
+        cr_expect_lt(strlen(cut), room < 8 ? 8 : room);
+    }
     static const struct gantt_bar bars[] = {{0, 0, 1, 0}};
     static const char *const jobs[] = {"evil\033]0;title\a"};
     struct gantt gantt = {"core", "s", bars, 1, jobs, 1, 40, 2};

@@ -79,15 +79,16 @@ static bool says_true(const struct conf *conf, const char *key, bool otherwise)
     return value == NULL ? otherwise : strcasecmp(value, "true") == 0;
 }
 
-/* -2: no whole number. */
+/* -2: no whole number that each platform reads alike. */
 static long whole(const struct conf *conf, const char *key, long otherwise)
 {
     const char *value = get(conf, key);
-    char *end;
     if (value == NULL)
         return otherwise;
-    long number = strtol(value, &end, 10);
-    return *end != '\0' || end == value || number < 0 || number > 2147483647 ? -2 : number;
+    size_t n = strspn(value, "0123456789");
+    bool is_plain = n > 0 && n < 12 && value[n] == '\0' && (value[0] != '0' || n == 1);
+    long number = is_plain ? strtol(value, NULL, 10) : -1;
+    return number < 0 || number > 2147483647 ? -2 : number;
 }
 
 /* JavaUtils.byteStringAs; -2: Spark refuses it. */
@@ -188,8 +189,12 @@ static const char *fault_of_memory(const struct conf *conf, const struct version
     double off_heap = bytes_of(conf, "spark.memory.offHeap.size", 1, 0);
     const char *fraction = get(conf, "spark.memory.fraction");
     const char *factor = get(conf, EXECUTOR "memoryOverheadFactor");
+    const char *heap_text = get(conf, EXECUTOR "memory");
     if (heap < 0 || (version->at >= 106 && heap < 1.5 * 300 * 1048576))
         return "heap";
+    if (version->at >= 106 && heap_text != NULL &&
+        strspn(heap_text, "0123456789") == strlen(heap_text))
+        return "heap without unit";
     if (bytes_of(conf, EXECUTOR "memoryOverhead", 1048576, 0) < 0 ||
         bytes_of(conf, EXECUTOR "pyspark.memory", 1048576, 0) < 0 || off_heap < 0)
         return "size of memory";
@@ -269,27 +274,33 @@ static const struct {
     const char *values[8];
     const char *wrong[4]; /* that only a caller would enforce */
 } choices[] = {
-    {DYNAMIC "enabled", {"true", "false", "TRUE"}, {"yes"}},
+    {DYNAMIC "enabled", {"true", "false", "TRUE", " true "}, {"yes", "1"}},
     {DYNAMIC "minExecutors", {"0", "1", "2", "8", "12"}, {"-1", "x"}},
     {DYNAMIC "initialExecutors", {"1", "3", "8", "15"}, {"1.5"}},
     {DYNAMIC "maxExecutors", {"1", "2", "4", "9", "20", "50"}, {"0"}},
     {DYNAMIC "shuffleTracking.enabled", {"true", "false"}, {"on"}},
-    {EXECUTOR "instances", {"1", "2", "5", "10", "15"}, {"0", "many"}},
-    {EXECUTOR "cores", {"1", "2", "3", "4", "5", "8", "16"}, {"0", "2.5"}},
+    {EXECUTOR "instances", {"1", "2", "5", "10", "15", "007", " +2"}, {"0", "many", "4d", "1_0"}},
+    {EXECUTOR "cores",
+     {"1", "2", "3", "4", "5", "8", "16", "+4"},
+     {"0", "2.5", "0x4", "4294967297"}},
     {EXECUTOR "memory",
-     {"512m", "1g", "4g", "14G", "28g", "3000mb"},
-     {"256m", "2.5g", "4096", "lots"}},
-    {EXECUTOR "memoryOverhead", {"384", "512m", "1g", "3g"}, {"1.5g", "x"}},
+     {"512m", "1g", "4g", "14G", "28g", "3000mb", " 4g "},
+     {"256m", "2.5g", "4096", "1073741824"}},
+    {EXECUTOR "memoryOverhead",
+     {"384", "512m", "1g", "3g", " 2g "},
+     {"1.5g", "x", "2147483648", "-1"}},
     {EXECUTOR "memoryOverheadFactor", {"0.1", "0.25", "0.4"}, {"0", "-1"}},
     {EXECUTOR "pyspark.memory", {"512m", "1g"}, {"half"}},
     {"spark.executor.resource.gpu.amount", {"1", "2"}, {"0.5"}},
-    {"spark.kubernetes.executor.limit.cores", {"2", "4", "4000m", "6.5"}, {"all"}},
+    {"spark.kubernetes.executor.limit.cores",
+     {"2", "4", "4000m", "6.5"},
+     {"all", " 4 ", "+4", "0x8"}},
     {"spark.kubernetes.executor.request.cores", {"1", "1600m", "3.5"}, {"x"}},
-    {"spark.memory.fraction", {"0.6", "0.75", "1"}, {"1.5", "0"}},
+    {"spark.memory.fraction", {"0.6", "0.75", "1"}, {"1.5", "0", "0x1"}},
     {"spark.memory.offHeap.enabled", {"true", "false"}, {"1"}},
     {"spark.memory.offHeap.size", {"1073741824", "2g"}, {"-1", "0"}},
     {"spark.shuffle.service.enabled", {"true", "false"}, {"no"}},
-    {"spark.task.cpus", {"1", "2", "4"}, {"0", "16", "0.5"}},
+    {"spark.task.cpus", {"1", "2", "4", " 1"}, {"0", "16", "0.5"}},
     {"spark.task.resource.gpu.amount", {"0.25", "0.5", "1"}, {"0.7", "4"}},
 };
 

@@ -5,6 +5,7 @@
 #include "base/uuid.h"
 #include "core/spark/configuration.h"
 #include "core/spark/native_engine.h"
+#include "core/spark/property_type.h"
 
 enum shape {
     SHAPE_BOOLEAN,
@@ -162,7 +163,7 @@ static bool has_shape(const char *text, const struct allowed *allowed)
 {
     switch (allowed->shape) {
     case SHAPE_BOOLEAN:
-        return is_word(text, "|true|false|True|False|");
+        return is_word(text, "|true|false|");
     case SHAPE_NUMBER:
         return is_measure(text, "");
     case SHAPE_CPU:
@@ -222,6 +223,8 @@ void properties_take(struct properties *properties, struct json_text key, struct
         native_engine_keep(text);
         n = strlen(text);
     }
+    n = property_normalise(strview_of(name), (struct strview){text, n}, text);
+    text[n] = '\0';
     if (at >= 0 && n < PROPERTY_VALUE_MAX && has_shape(text, &table[at]))
         memcpy(properties->values[at].text, text, n + 1);
 }

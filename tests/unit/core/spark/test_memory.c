@@ -3,105 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/history/run_metrics.h"
-#include "core/spark/memory_plan.h"
+#include "core/spark/memory_cases.h"
 #include "core/spark/native_engine.h"
 #include "core/spark/property_value.h"
 
-#define MIB (INT64_C(1) << 20)
-#define GIB (INT64_C(1) << 30)
-
-static struct arena arena;
-
-static void set_up(void)
-{
-    arena_init(&arena, 0);
-}
-
-static void tear_down(void)
-{
-    arena_fini(&arena);
-}
-
-TestSuite(spark_memory, .init = set_up, .fini = tear_down, .timeout = 20);
-
-#define PROPERTY(k, v)                                                                             \
-    {                                                                                              \
-        .key = {k, sizeof k - 1}, .value = { v, sizeof v - 1 }                                     \
-    }
-
-static struct run_label eight_gib[] = {PROPERTY("spark.executor.memory", "8g")};
-static struct run_label twelve_gib[] = {PROPERTY("spark.executor.memory", "12g")};
-static struct run_label ten_gib[] = {PROPERTY("spark.executor.memory", "10g")};
-static struct run_label sixteen_and_overhead[] = {
-    PROPERTY("spark.executor.memory", "16G"),
-    PROPERTY("spark.executor.memoryOverhead", "16G"),
-};
-
-/* One that ended well, with a peak of the heap where that is known. */
-static struct run run_with(struct run_label *properties, size_t n, int64_t peak_heap)
-{
-    struct run run = {.problem_size = 64,
-                      .executors = 4,
-                      .cores_per_executor = 4,
-                      .succeeded = true,
-                      .spark_properties = properties,
-                      .n_spark_properties = n};
-    run_clear_log(&run);
-    run.out_of_memory_errors = run.memory_limit_kills = 0;
-    run.metrics.peak_jvm_heap_bytes = peak_heap;
-    return run;
-}
-
-static struct memory_question question_of(int64_t executors, int64_t cores)
-{
-    return (struct memory_question){.executors = executors,
-                                    .cores_per_executor = cores,
-                                    .most_per_executor = RUN_UNKNOWN,
-                                    .fixed = {RUN_UNKNOWN, RUN_UNKNOWN, RUN_UNKNOWN, RUN_UNKNOWN}};
-}
-
-static struct memory_plan
-plan_for(const struct run runs[], size_t n, double size, const struct memory_question *question)
-{
-    struct memory_plan plan;
-    struct pv_error err = {0};
-    struct memory_history history;
-    memory_history_take(runs, n, size, &history);
-    cr_assert_eq(memory_plan_make(&history, question, &arena, &plan, &err), PV_OK);
-    return plan;
-}
-
-static struct memory_plan plan_of(const struct run runs[], size_t n)
-{
-    const struct memory_question question = question_of(4, 4);
-    return plan_for(runs, n, 64, &question);
-}
-
-static const char *property_in(const struct memory_plan *plan, const char *key)
-{
-    for (size_t i = 0; i < plan->n_properties; i++)
-        if (strcmp(plan->properties[i].key, key) == 0)
-            return plan->properties[i].value;
-    return NULL;
-}
-
-Test(spark_memory, sizes_as_spark_reads_them)
-{
-    cr_assert_eq(property_size(strview_of("8g"), MIB), 8 * GIB);
-    cr_assert_eq(property_size(strview_of("512"), MIB), 512 * MIB);
-    cr_assert_eq(property_size(strview_of("512"), 1), 512);
-    cr_assert_eq(property_size(strview_of("2GB"), 1), 2 * GIB);
-    cr_assert_eq(property_size(strview_of("10b"), MIB), 10);
-    cr_assert_eq(property_size(strview_of("9k"), 1), 9216);
-    cr_assert_eq(property_size(strview_of("0"), MIB), 0);
-    cr_assert_eq(property_size(strview_of("1.5g"), MIB), RUN_UNKNOWN, "Spark refuses it");
-    cr_assert_eq(property_size(strview_of("10bb"), MIB), RUN_UNKNOWN);
-    cr_assert_eq(property_size(strview_of("-1g"), MIB), RUN_UNKNOWN);
-    cr_assert_eq(property_size(strview_of("9999999p"), MIB), RUN_UNKNOWN);
-    cr_assert_eq(property_default_overhead(GIB, 0.1), 384 * MIB);
-    cr_assert_eq(property_default_overhead(8 * GIB, 0.1), 819 * MIB);
-}
+TestSuite(spark_memory, .init = memory_set_up, .fini = memory_tear_down, .timeout = 20);
 
 Test(spark_memory, nothing_is_advised_where_the_runs_show_nothing)
 {
@@ -248,108 +154,6 @@ Test(spark_memory, unified_memory_has_to_fit_its_fraction)
     struct memory_plan plan = plan_of_alike(&run, ENOUGH);
     cr_assert_float_eq(plan.needed_heap, 2.5 * (double)GIB / 0.6 + 300 * (double)MIB, 1);
     cr_assert_eq(plan.sizes.heap, 5632 * MIB, "5.35 GiB, up to a quarter");
-}
-
-/* Each figure of a run, and what is unknown. */
-Test(spark_memory, what_a_run_shows)
-{
-    struct memory_history history;
-    struct run run = run_with(sixteen_and_overhead, 2, 5 * GIB);
-    run.metrics.peak_unified_memory_bytes = 6;
-    run.metrics.peak_storage_memory_bytes = 7;
-    run.metrics.peak_off_heap_memory_bytes = 8;
-    run.metrics.peak_jvm_non_heap_bytes = 9;
-    run.metrics.peak_process_memory_bytes = 10;
-    run.metrics.peak_python_memory_bytes = 11;
-    run.metrics.input_bytes = 60;
-    run.metrics.shuffle_read_bytes = 40;
-    run.metrics.disk_spilled_bytes = 25;
-    run.metrics.memory_spilled_bytes = 75;
-    run.metrics.gc_time_s = 3;
-    run.metrics.executor_run_time_s = 12;
-    run.out_of_memory_errors = 2;
-    run.memory_limit_kills = 3;
-    memory_history_take(&run, 1, 64, &history);
-    const struct memory_run *seen = &history.items[0];
-    cr_assert_eq(history.n, 1);
-    cr_expect(seen->problem_size == 64 && seen->executors == 4 && seen->cores_per_executor == 4);
-    cr_expect(seen->had.heap == 16 * GIB && seen->had.overhead == 16 * GIB);
-    cr_expect(seen->succeeded && seen->is_measured && history.overhead_explicit);
-    cr_expect(seen->peaks.heap == 5.0 * GIB && seen->peaks.unified == 6);
-    cr_expect_eq(seen->peaks.storage, 28, "of all executors");
-    cr_expect(seen->peaks.off_heap == 8 && seen->peaks.non_heap == 9);
-    cr_expect(seen->peaks.process == 10 && seen->peaks.python == 11);
-    cr_expect(seen->out_of_memory_errors == 2 && seen->memory_limit_kills == 3);
-    cr_expect(seen->spilled_share == 0.25 && seen->spilled_bytes == 75 && seen->gc_share == 0.25);
-    run.executors = RUN_UNKNOWN;
-    run.problem_size = 0;
-    run.metrics.shuffle_read_bytes = RUN_UNKNOWN;
-    run.metrics.disk_spilled_bytes = 0;
-    run.metrics.peak_python_memory_bytes = 0;
-    memory_history_take(&run, 1, 64, &history);
-    cr_expect_eq(seen->peaks.storage, 7);
-    cr_expect(isnan(seen->problem_size) && isnan(seen->peaks.python));
-    cr_expect_eq(seen->spilled_share, 0);
-    run.metrics.disk_spilled_bytes = 30;
-    run.metrics.executor_run_time_s = 0;
-    memory_history_take(&run, 1, 64, &history);
-    cr_expect_eq(seen->spilled_share, 0.5);
-    cr_expect(isnan(seen->gc_share));
-    run.metrics.disk_spilled_bytes = RUN_UNKNOWN;
-    run.metrics.peak_jvm_heap_bytes = 0;
-    memory_history_take(&run, 1, 64, &history);
-    cr_expect(isnan(seen->spilled_share) && !seen->is_measured);
-}
-
-/* Without the property the resource profile specifies the heap, if its size is known. */
-Test(spark_memory, a_heap_of_the_resource_profile)
-{
-    struct memory_history history;
-    struct run_resources resources = {.executor_memory_bytes = 6 * GIB};
-    struct run run = run_with(NULL, 0, GIB);
-    run.resources = &resources;
-    run.n_resources = 1;
-    memory_history_take(&run, 1, 64, &history);
-    cr_expect_eq(history.items[0].had.heap, 6 * GIB);
-    resources.executor_memory_bytes = 0;
-    memory_history_take(&run, 1, 64, &history);
-    cr_expect_eq(history.items[0].had.heap, RUN_UNKNOWN);
-    run.spark_properties = eight_gib;
-    run.n_spark_properties = 1;
-    resources.executor_memory_bytes = 6 * GIB;
-    memory_history_take(&run, 1, 64, &history);
-    cr_expect_eq(history.items[0].had.heap, 8 * GIB);
-}
-
-static struct run_label overhead_of_one[] = {PROPERTY("spark.executor.memory", "8g"),
-                                             PROPERTY("spark.executor.memoryOverhead", "1g")};
-static struct run_label overhead_of_two[] = {PROPERTY("spark.executor.memory", "8g"),
-                                             PROPERTY("spark.executor.memoryOverhead", "2g")};
-
-/* The overhead that failed and the one that sufficed later; a run that failed does not suffice. */
-Test(spark_memory, overheads_that_failed_and_sufficed)
-{
-    struct memory_history history;
-    struct run runs[] = {run_with(overhead_of_two, 2, 7 * GIB),
-                         run_with(overhead_of_one, 2, 7 * GIB)};
-    runs[1].memory_limit_kills = 2;
-    memory_history_take(runs, 2, 64, &history);
-    struct memory_evidence evidence = memory_evidence_of(&history, 4);
-    cr_expect_eq(evidence.overhead_failed.bytes, GIB);
-    cr_expect_eq(evidence.overhead_failed.events, 2);
-    cr_expect_eq(evidence.overhead_sufficed.bytes, 2 * GIB);
-    cr_expect_eq(evidence.heap_failed.bytes, RUN_UNKNOWN);
-    cr_expect_eq(evidence.heap_sufficed.bytes, 8 * GIB);
-    runs[1].memory_limit_kills = 0;
-    memory_history_take(runs, 2, 64, &history);
-    evidence = memory_evidence_of(&history, 4);
-    cr_expect_eq(evidence.overhead_failed.bytes, RUN_UNKNOWN);
-    cr_expect_eq(evidence.overhead_sufficed.bytes, GIB, "the least");
-    runs[0].memory_limit_kills = 1; /* with more: what an older run had shows nothing */
-    memory_history_take(runs, 2, 64, &history);
-    evidence = memory_evidence_of(&history, 4);
-    cr_expect_eq(evidence.overhead_failed.bytes, 2 * GIB);
-    cr_expect_eq(evidence.overhead_sufficed.bytes, RUN_UNKNOWN);
 }
 
 /* 4 executors cached 1 GiB each: two hold 2 GiB each. */
@@ -1003,7 +807,7 @@ Test(spark_memory, holds_for_any_history, .timeout = 120)
         struct memory_plan plan;
         struct memory_history history;
         struct pv_error err = {0};
-        struct arena_mark mark = arena_mark(&arena);
+        struct arena_mark mark = arena_mark(&memory_arena);
         size_t n = 1 + draw() % 8;
         bool alike = draw() % 2 == 0;
         struct memory_question question =
@@ -1013,12 +817,12 @@ Test(spark_memory, holds_for_any_history, .timeout = 120)
         for (size_t k = 0; k < n; k++)
             runs[k] = k > 0 && alike ? runs[0] : any_run();
         memory_history_take(runs, n, 64, &history);
-        cr_assert_eq(memory_plan_make(&history, &question, &arena, &plan, &err), PV_OK);
+        cr_assert_eq(memory_plan_make(&history, &question, &memory_arena, &plan, &err), PV_OK);
         if (plan.known)
             check_plan(runs, n, &question, &plan);
         changed += plan.known && plan.n_properties > 0;
         cuts += plan.known && plan.sizes.heap < plan.ran.heap;
-        arena_rewind(&arena, mark);
+        arena_rewind(&memory_arena, mark);
     }
     cr_assert_gt(changed, 50000, "%zu", changed);
     cr_assert_gt(cuts, 10000, "%zu", cuts);

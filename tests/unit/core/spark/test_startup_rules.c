@@ -19,25 +19,60 @@ static const struct {
         "spark.dynamicAllocation.enabled", "true"                                                  \
     }
 #define DYNAMIC "spark.dynamicAllocation."
-    {"truth_values", "3.5.1", 0, 0, {{DYNAMIC "enabled", "yes"}}, {{DYNAMIC "enabled", "True"}}},
-    {"executor_counts",
+    {"property_types",
      "3.5.1",
      0,
      0,
-     {ON, {DYNAMIC "minExecutors", "1.5"}},
-     {ON, {DYNAMIC "minExecutors", "1"}}},
+     {{"spark.speculation", "on"}},
+     {{"spark.speculation", " True "}, {"spark.app.name", " on "}}},
+    {"property_types",
+     "3.5.1",
+     0,
+     0,
+     {ON, {DYNAMIC "maxExecutors", "0"}},
+     {{DYNAMIC "maxExecutors", "0"}}},
+    {"property_types",
+     "2.4.0",
+     0,
+     0,
+     {ON, {DYNAMIC "schedulerBacklogTimeout", "500ms"}},
+     {ON, {DYNAMIC "schedulerBacklogTimeout", "1500ms"}}},
+    {"property_types",
+     NULL,
+     0,
+     0,
+     {{DYNAMIC "minExecutors", "1.5"}},
+     {{DYNAMIC "minExecutors", "-1"}}},
+    {"idle_timeout",
+     "2.4.0",
+     0,
+     0,
+     {ON, {DYNAMIC "executorIdleTimeout", "0"}},
+     {ON, {DYNAMIC "executorIdleTimeout", "60s"}}},
+    {"heap_units",
+     "3.5.1",
+     0,
+     0,
+     {{"spark.executor.memory", "1073741824"}},
+     {{"spark.executor.memory", "1073741824b "}}},
+    {"heap_units",
+     NULL,
+     0,
+     0,
+     {{"spark.driver.memory", " 4096 "}},
+     {{"spark.driver.memory", "4096m"}}},
+    {"executor_memory",
+     "3.5.1",
+     0,
+     0,
+     {{"spark.executor.memory", "471859199b"}},
+     {{"spark.executor.memory", " 450m"}}},
     {"instances_least",
      "3.5.1",
      0,
      0,
      {{"spark.executor.instances", "0"}},
      {ON, {"spark.executor.instances", "0"}}},
-    {"max_executors_least",
-     "3.5.1",
-     0,
-     0,
-     {ON, {DYNAMIC "maxExecutors", "0"}},
-     {ON, {DYNAMIC "maxExecutors", "1"}}},
     {"min_executors",
      "3.5.1",
      0,
@@ -56,12 +91,6 @@ static const struct {
      0,
      {ON, {DYNAMIC "initialExecutors", "3"}, {DYNAMIC "maxExecutors", "2"}},
      {ON, {DYNAMIC "initialExecutors", "1"}, {DYNAMIC "minExecutors", "2"}}},
-    {"executor_cores",
-     "3.5.1",
-     0,
-     0,
-     {{"spark.executor.cores", "0"}},
-     {{"spark.executor.cores", " 1 "}}},
     {"task_cpus",
      "3.5.1",
      0,
@@ -74,24 +103,6 @@ static const struct {
      0,
      {{"spark.executor.cores", "4"}, {"spark.cores.max", "3"}},
      {{"spark.executor.cores", "4"}, {"spark.cores.max", "4"}}},
-    {"allocation_ratio",
-     "2.4.0",
-     0,
-     0,
-     {ON, {DYNAMIC "executorAllocationRatio", "1.1"}},
-     {ON, {DYNAMIC "executorAllocationRatio", "1"}}},
-    {"allocation_timeouts",
-     "2.4.0",
-     0,
-     0,
-     {ON, {DYNAMIC "executorIdleTimeout", "0"}},
-     {ON, {DYNAMIC "executorIdleTimeout", "60s"}}},
-    {"allocation_timeouts",
-     "3.5.1",
-     0,
-     0,
-     {ON, {DYNAMIC "schedulerBacklogTimeout", "soon"}},
-     {ON, {DYNAMIC "executorIdleTimeout", "0"}}},
     {"shuffle_service",
      "2.4.0",
      0,
@@ -110,66 +121,12 @@ static const struct {
      0,
      {ON, {DYNAMIC "shuffleTracking.enabled", "false"}},
      {ON, {DYNAMIC "shuffleTracking.enabled", "false"}, {"spark.decommission.enabled", "true"}}},
-    {"executor_memory",
-     "3.5.1",
-     0,
-     0,
-     {{"spark.executor.memory", "471859199b"}},
-     {{"spark.executor.memory", "450m"}}},
-    {"executor_memory",
-     NULL,
-     0,
-     0,
-     {{"spark.executor.memory", "4096"}},
-     {{"spark.executor.memory", "1G"}}},
-    {"executor_memory_unit",
-     "1.5.2",
-     0,
-     0,
-     {{"spark.executor.memory", "1.5g"}},
-     {{"spark.executor.memory", "64m"}}},
-    {"memory_sizes",
-     "3.5.1",
-     0,
-     0,
-     {{"spark.executor.memoryOverhead", "0.5g"}},
-     {{"spark.executor.memoryOverhead", "384"}}},
-    {"memory_sizes",
-     "3.5.1",
-     0,
-     0,
-     {{"spark.executor.pyspark.memory", "x"}},
-     {{"spark.executor.pyspark.memory", "1g"}}},
-    {"overhead_factor",
-     "3.3.0",
-     0,
-     0,
-     {{"spark.executor.memoryOverheadFactor", "0"}},
-     {{"spark.executor.memoryOverheadFactor", "0.1"}}},
-    {"kubernetes_overhead_factor",
-     "3.3.0",
-     0,
-     0,
-     {{"spark.kubernetes.memoryOverheadFactor", "-1"}},
-     {{"spark.kubernetes.memoryOverheadFactor", "0"}}},
     {"off_heap_size",
      "3.5.1",
      0,
      0,
      {{"spark.memory.offHeap.enabled", "true"}, {"spark.memory.offHeap.size", "0"}},
      {{"spark.memory.offHeap.enabled", "false"}, {"spark.memory.offHeap.size", "0"}}},
-    {"memory_fractions",
-     "3.5.1",
-     0,
-     0,
-     {{"spark.memory.fraction", "0"}},
-     {{"spark.memory.fraction", "1"}}},
-    {"memory_fractions",
-     "3.5.1",
-     0,
-     0,
-     {{"spark.memory.storageFraction", "1"}},
-     {{"spark.memory.storageFraction", "0"}}},
     {"resource_amounts",
      "3.5.1",
      0,
@@ -221,7 +178,7 @@ static const struct {
      "3.5.1",
      STARTUP_KUBERNETES,
      0,
-     {{"spark.shuffle.service.enabled", "true"}},
+     {{"spark.shuffle.service.enabled", " true "}},
      {{"spark.shuffle.service.enabled", "false"}}},
     {"kubernetes_allocation", "2.4.0", STARTUP_KUBERNETES, 0, {ON}, {{DYNAMIC "enabled", "false"}}},
     {"serverless_max_executors",
@@ -267,6 +224,7 @@ settings_of(size_t row, const char *const set[PROPERTIES][2], struct run_label l
         labels[n] = (struct run_label){strview_of(set[n][0]), strview_of(set[n][1])};
     return (struct startup_settings){.properties = labels,
                                      .n = n,
+                                     .n_set = n,
                                      .version = strview_of(rows[row].version),
                                      .places = rows[row].places,
                                      .barrier_tasks = rows[row].barrier_tasks};
@@ -279,7 +237,7 @@ Test(startup_rules, each_refuses_and_accepts)
         const struct startup_rule *rule = rule_of(rows[row].id);
         struct startup_settings settings = settings_of(row, rows[row].refused, labels);
         cr_expect_not(rule->holds(&settings), "row %zu, %s", row, rule->id);
-        const struct startup_rule *broken = startup_broken(&settings, NULL, 0);
+        const struct startup_rule *broken = startup_broken(&settings);
         cr_assert_not_null(broken, "row %zu, %s", row, rule->id);
         if (rule->places == STARTUP_SPARK)
             cr_expect_str_eq(broken->id, rule->id, "row %zu", row);
@@ -307,32 +265,57 @@ Test(startup_rules, each_has_a_row_here_a_sentence_and_a_source)
 Test(startup_rules, versions_before_and_after_a_rule_are_left_alone)
 {
     static const struct run_label heap[] = {{{"spark.executor.memory", 21}, {"300m", 4}}};
-    struct startup_settings settings = {.properties = heap, .n = 1, .version = {"1.5.2", 5}};
-    cr_expect_null(startup_broken(&settings, NULL, 0));
+    struct startup_settings settings = {
+        .properties = heap, .n = 1, .n_set = 1, .version = {"1.5.2", 5}};
+    cr_expect_null(startup_broken(&settings));
     settings.version = strview_of("1.6.0");
-    cr_expect_str_eq(startup_broken(&settings, NULL, 0)->id, "executor_memory");
+    cr_expect_str_eq(startup_broken(&settings)->id, "executor_memory");
     settings.version = strview_of("no version");
-    cr_expect_str_eq(startup_broken(&settings, NULL, 0)->id, "executor_memory");
+    cr_expect_str_eq(startup_broken(&settings)->id, "executor_memory");
 }
 
-Test(startup_rules, only_rules_about_the_given_properties)
+Test(startup_rules, only_rules_about_properties_that_are_to_be_set)
 {
-    static const struct run_label both[] = {{{"spark.executor.memory", 21}, {"300m", 4}},
-                                            {{"spark.executor.cores", 20}, {"4", 1}}};
-    const struct startup_settings settings = {.properties = both, .n = 2};
-    cr_expect_null(startup_broken(&settings, &both[1], 1));
-    cr_expect_not_null(startup_broken(&settings, &both[0], 1));
+    static const struct run_label cores_first[] = {{{"spark.executor.cores", 20}, {"4", 1}},
+                                                   {{"spark.executor.memory", 21}, {"300m", 4}},
+                                                   {{"spark.speculation", 17}, {"on", 2}}};
+    struct startup_settings settings = {.properties = cores_first, .n = 3, .n_set = 1};
+    cr_expect_null(startup_broken(&settings));
+    settings.n_set = 2;
+    cr_expect_str_eq(startup_broken(&settings)->id, "executor_memory");
+    settings.n_set = 3;
+    cr_expect_str_eq(startup_broken(&settings)->id, "property_types");
+}
+
+Test(startup_rules, causes_are_the_properties_of_the_rule)
+{
+    static const struct run_label set[] = {{{"spark.app.name", 14}, {"a", 1}},
+                                           {{"spark.executor.cores", 20}, {"3", 1}},
+                                           {{"spark.task.cpus", 15}, {"4", 1}}};
+    static const struct run_label typed[] = {{{"spark.executor.cores", 20}, {"4", 1}},
+                                             {{"spark.task.cpus", 15}, {"1e0", 3}}};
+    struct startup_settings settings = {.properties = set, .n = 3, .n_set = 3};
+    const struct run_label *first;
+    cr_expect_eq(startup_causes(startup_broken(&settings), &settings, &first), 2);
+    cr_expect_eq(first, &set[1]);
+    settings = (struct startup_settings){.properties = typed, .n = 2, .n_set = 2};
+    cr_expect_eq(startup_causes(startup_broken(&settings), &settings, &first), 1);
+    cr_expect_eq(first, &typed[1]);
 }
 
 Test(startup_rules, the_sentence_names_two_properties)
 {
     static const struct run_label set[] = {{{"spark.executor.cores", 20}, {"3", 1}},
                                            {{"spark.task.cpus", 15}, {"4", 1}}};
-    const struct startup_settings settings = {.properties = set, .n = 2};
+    struct startup_settings settings = {.properties = set, .n = 2, .n_set = 2};
+    static const struct run_label typed[] = {{{"spark.task.cpus", 15}, {"4d", 2}}};
     struct arena arena;
     arena_init(&arena, 0);
-    cr_expect_str_eq(startup_describe(startup_broken(&settings, NULL, 0), &settings, &arena),
-                     "spark.task.cpus must be a whole number from 1 to spark.executor.cores "
+    cr_expect_str_eq(startup_describe(startup_broken(&settings), &settings, &arena),
+                     "spark.task.cpus must not be more than spark.executor.cores "
                      "(spark.executor.cores 3, spark.task.cpus 4)");
+    settings = (struct startup_settings){.properties = typed, .n = 1, .n_set = 1};
+    cr_expect_str_eq(startup_describe(startup_broken(&settings), &settings, &arena),
+                     "spark.task.cpus must be a whole number from 1 to 2147483647 (it is 4d)");
     arena_fini(&arena);
 }
