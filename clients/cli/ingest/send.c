@@ -80,9 +80,8 @@ judge_problem(const struct remote_reply *reply, bool unfinished, struct log_resu
                        "a more complete log of it is there");
         return SEND_FINAL;
     }
-    /* A part of a log has the same code. Services of before have one sentence for both. */
-    bool no_log =
-        strcmp(code, "no_application_start") == 0 && strstr(why, "all parts together") == NULL;
+    /* A log without its beginning has the same code, and a remedy. */
+    bool no_log = strcmp(code, "no_application_start") == 0 && strstr(why, "Send ") == NULL;
     log_result_say(result, no_log ? LOG_IGNORED : LOG_REJECTED, code, why);
     bool lasting = reply->status == 409 || reply->status == 413 || reply->status == 415 ||
                    (reply->status == 422 && strcmp(type, "storage_quota_exceeded") != 0);
