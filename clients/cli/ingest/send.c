@@ -13,8 +13,7 @@ static bool is_unfinished_run(const json_t *run)
 {
     const json_t *warnings = json_object_get(run, "warnings");
     for (size_t i = 0; i < json_array_size(warnings); i++)
-        if (strcmp(json_text_at(json_array_get(warnings, i), "code", ""), "no_application_end") ==
-            0)
+        if (strcmp(json_text_at(json_array_get(warnings, i), "code", ""), log_unfinished_code) == 0)
             return true;
     return false;
 }
@@ -76,7 +75,7 @@ judge_problem(const struct remote_reply *reply, bool unfinished, struct log_resu
         json_text_at(problem, "errors.0.detail",
                      json_text_at(problem, "detail", json_text_at(problem, "title", "")));
     if (reply->status == 409 && unfinished) {
-        log_result_say(result, LOG_DUPLICATE, "no_application_end",
+        log_result_say(result, LOG_DUPLICATE, log_unfinished_code,
                        "a more complete log of it is there");
         return SEND_FINAL;
     }
