@@ -296,7 +296,8 @@ static int run_import(const struct bulk_options *options,
         return import_fail(options->config, &err);
     if (report.failed)
         fputs("provisord: import: the summary could not be written\n", stderr);
-    bool all = !stopped && !report.failed && report.outcomes[LOG_REJECTED] == 0;
+    bool all = !stopped && !report.failed && report.outcomes[LOG_REJECTED] == 0 &&
+               !report_found_no_log(&report);
     return all ? COMMAND_DONE : COMMAND_FAILED;
 }
 

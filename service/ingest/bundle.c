@@ -22,6 +22,7 @@ struct bundle {
     uint64_t part_from;           /* bytes of the log before it */
     uint64_t skipped;             /* parts that are archives themselves */
     char first_skipped[MEMBERS_SHOWN];
+    const char *first_cut;  /* name of the compression if the first part was cut; else NULL */
     uint64_t archive_bytes; /* as sent; 0: a folder, what is read of it counts */
     uint64_t stored_bytes;  /* read */
     char block[BLOCK];
@@ -127,11 +128,13 @@ bundle_open_member(struct bundle *bundle, struct text *text, struct pv_error *er
 
 static enum pv_code end_member(struct bundle *bundle, struct text *text, struct pv_error *err)
 {
-    bool truncated = false;
-    enum pv_code code = stream_finish(bundle->stream, &truncated, err);
+    const char *cut = NULL;
+    enum pv_code code = stream_finish(bundle->stream, &cut, err);
     stream_destroy(bundle->stream);
     bundle->stream = NULL;
-    text_end_member(text, truncated);
+    text_end_member(text, cut);
+    if (bundle->next == 0)
+        bundle->first_cut = cut;
     return code;
 }
 
@@ -171,15 +174,20 @@ static enum pv_code bundle_step(struct bundle *bundle, struct text *text, struct
     return PV_OK;
 }
 
+static const char *base_name(const struct member *member)
+{
+    const char *slash = strrchr(member->name, '/');
+    return slash == NULL ? member->name : slash + 1;
+}
+
 /* Named like a part, but packed as none is (an archive, or encrypted): the others are read. */
 static bool skip_part(struct bundle *bundle, const struct text *text)
 {
     const struct member *member = &bundle->log->members[bundle->next];
     if (text->bytes != bundle->part_from || bundle->skipped + 1 >= bundle->log->n)
         return false;
-    const char *slash = strrchr(member->name, '/');
     if (bundle->skipped++ == 0)
-        members_show(strview_of(slash == NULL ? member->name : slash + 1), bundle->first_skipped);
+        members_show(strview_of(base_name(member)), bundle->first_skipped);
     stream_destroy(bundle->stream);
     bundle->stream = NULL;
     bundle->next++;
@@ -221,6 +229,16 @@ uint64_t bundle_skipped(const struct bundle *bundle, const char **first)
 {
     *first = bundle->first_skipped;
     return bundle->skipped;
+}
+
+const char *bundle_first_part(const struct bundle *bundle, const char **cut)
+{
+    *cut = bundle->first_cut;
+    if (bundle->log == NULL || bundle->log->n == 0)
+        return NULL;
+    const struct member *first = bundle->log->members;
+    bool is_first = first->layout == MEMBER_ROLLING && first->number <= 1;
+    return is_first || *cut != NULL ? base_name(first) : NULL;
 }
 
 uint64_t bundle_stored_bytes(const struct bundle *bundle)

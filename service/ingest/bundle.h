@@ -42,6 +42,9 @@ uint64_t bundle_missing(const struct bundle *bundle);
 bool bundle_compacted(const struct bundle *bundle);
 /* Parts that were passed over, for they are packed as no log is; *first: the name of one of them. */
 uint64_t bundle_skipped(const struct bundle *bundle, const char **first);
+/* The part that holds the start of the log, NULL if it is not known to be there. *cut: the name of its
+ * compression if the stream of it was cut, else NULL. */
+const char *bundle_first_part(const struct bundle *bundle, const char **cut);
 /* Bytes read out of the container, before decompression. */
 uint64_t bundle_stored_bytes(const struct bundle *bundle);
 

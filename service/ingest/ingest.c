@@ -73,13 +73,13 @@ enum pv_code ingest_end(struct ingest *intake, bool *more, struct pv_error *err)
     }
     if (intake->bytes_sent == 0)
         return pv_fail(err, PV_E_INVALID, "there are no bytes where an event log is expected");
-    bool truncated = false;
-    PV_TRY(stream_finish(intake->stream, &truncated, err));
+    const char *cut = NULL;
+    PV_TRY(stream_finish(intake->stream, &cut, err));
     intake->ended = true;
     intake->read = intake->spool == NULL;
     /* Whether an archive is whole follows from its own end. */
     if (intake->read)
-        text_end_member(&intake->text, truncated);
+        text_end_member(&intake->text, cut);
     *more = !intake->read;
     return PV_OK;
 }
@@ -155,6 +155,30 @@ static void blame_skipped(const struct bundle *bundle, struct pv_error *err)
     err->n_faults = 1; /* it may be a log */
 }
 
+/* The first part of a log was sent, so the log is not a later part: the first part lacks its end. */
+static void blame_first(const struct bundle *bundle, struct pv_error *err)
+{
+    const char *cut;
+    const char *name = bundle_first_part(bundle, &cut);
+    char shown[MEMBERS_SHOWN];
+    if (name == NULL || err->n_faults != 1 ||
+        strcmp(err->faults[0].code, "no_application_start") != 0)
+        return;
+    struct pv_fault *fault = &err->faults[0];
+    members_show(strview_of(name), shown);
+    (void)snprintf(fault->code, sizeof fault->code, "truncated");
+    if (cut == NULL)
+        (void)snprintf(fault->detail, sizeof fault->detail,
+                       "the log lacks the start of its application, which belongs in %.60s: that "
+                       "file is cut at its end, or damaged. Send the whole log",
+                       shown);
+    else
+        (void)snprintf(fault->detail, sizeof fault->detail,
+                       "the %s stream of %.50s ends in the middle of a frame, before the start of "
+                       "the application: the file is cut at its end. Send the whole log",
+                       cut, shown);
+}
+
 enum pv_code ingest_finish(struct ingest *intake,
                            struct arena *arena,
                            struct run *run,
@@ -165,8 +189,10 @@ enum pv_code ingest_finish(struct ingest *intake,
     struct run made;
     PV_TRY(ingest_read(intake, UINT64_MAX, &more, err));
     enum pv_code code = text_finish(&intake->text, arena, &made, digest, err);
-    if (code == PV_E_INVALID && intake->bundle != NULL)
+    if (code == PV_E_INVALID && intake->bundle != NULL) {
+        blame_first(intake->bundle, err);
         blame_skipped(intake->bundle, err);
+    }
     PV_TRY(code);
     if (intake->bundle != NULL)
         PV_TRY(warn_missing(intake->bundle, arena, &made, err));

@@ -49,9 +49,10 @@ enum sniffed sniff(const unsigned char *head, size_t n, bool at_end)
     /* Most logs are plain: no need to hold them back. */
     if (head[0] == '{')
         return SNIFF_LOG;
-    if (n < SNIFF_BYTES)
-        return at_end ? SNIFF_LOG : SNIFF_MORE;
-    if (head[0] != '\0' && (memcmp(head + ustar_at, "ustar", 5) == 0 || checksum_agrees(head)))
-        return SNIFF_TAR;
-    return SNIFF_LOG;
+    if (n < SNIFF_BYTES && !at_end)
+        return SNIFF_MORE;
+    /* A tar that is cut within its first header, too. */
+    bool has_magic = n >= ustar_at + 5 && memcmp(head + ustar_at, "ustar", 5) == 0;
+    bool is_tar = head[0] != '\0' && (has_magic || (n == SNIFF_BYTES && checksum_agrees(head)));
+    return is_tar ? SNIFF_TAR : SNIFF_LOG;
 }

@@ -121,14 +121,16 @@ enum pv_code stream_feed(struct stream *stream, const char *bytes, size_t n, str
     return layer_feed(stream, &stream->stored, to_framing, bytes, n, err);
 }
 
-enum pv_code stream_finish(struct stream *stream, bool *truncated, struct pv_error *err)
+enum pv_code stream_finish(struct stream *stream, const char **cut, struct pv_error *err)
 {
+    bool truncated = false;
     enum pv_code code = PV_OK;
     if (stream->stored.what == SNIFF_MORE)
         code = stream_decide(stream, &stream->stored, to_framing, true, err);
     if (code == PV_OK)
-        code = decompressor_finish(stream->framing, truncated, err);
+        code = decompressor_finish(stream->framing, &truncated, err);
     if (code == PV_OK && stream->plain.what == SNIFF_MORE)
         code = stream_decide(stream, &stream->plain, to_text, true, err);
+    *cut = truncated ? compression_kind(stream->framing) : NULL;
     return code;
 }

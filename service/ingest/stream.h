@@ -27,8 +27,8 @@ void stream_destroy(struct stream *stream);
 enum pv_code
 stream_feed(struct stream *stream, const char *bytes, size_t n, struct pv_error *err) PV_MUSTCHECK;
 
-/* No more bytes. *truncated: the compressed stream was cut. */
+/* No more bytes. *cut: the name of the compression if its stream was cut, else NULL. */
 enum pv_code
-stream_finish(struct stream *stream, bool *truncated, struct pv_error *err) PV_MUSTCHECK;
+stream_finish(struct stream *stream, const char **cut, struct pv_error *err) PV_MUSTCHECK;
 
 #endif

@@ -39,11 +39,11 @@ enum pv_code text_take(void *context, const char *bytes, size_t n, struct pv_err
     return code == PV_OK ? take_bytes(text, bytes, n, err) : code;
 }
 
-void text_end_member(struct text *text, bool truncated)
+void text_end_member(struct text *text, const char *cut)
 {
-    if (truncated)
-        joblog_note_truncated(text->log);
-    text->broken = text->last != '\n' && !truncated;
+    if (cut != NULL)
+        joblog_note_truncated(text->log, cut);
+    text->broken = text->last != '\n' && cut == NULL;
 }
 
 enum pv_code text_finish(struct text *text,

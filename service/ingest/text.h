@@ -30,8 +30,8 @@ void text_fini(struct text *text);
 enum pv_code
 text_take(void *context, const char *bytes, size_t n, struct pv_error *err) PV_MUSTCHECK;
 
-/* A part is over. truncated: its compressed stream was cut. */
-void text_end_member(struct text *text, bool truncated);
+/* A part is over. cut: the name of its compression if the stream of it was cut, else NULL. */
+void text_end_member(struct text *text, const char *cut);
 
 /* As ingest_finish. */
 enum pv_code text_finish(struct text *text,

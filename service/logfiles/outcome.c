@@ -13,6 +13,8 @@ const char *const log_total_words[LOG_OUTCOMES] = {
     [LOG_IGNORED] = "ignored", [LOG_REJECTED] = "rejected",    [LOG_PENDING] = "pending",
 };
 
+const char log_unfinished_code[] = "no_application_end";
+
 void log_result_say(struct log_result *result,
                     enum log_outcome outcome,
                     const char *code,
@@ -31,7 +33,7 @@ void log_result_say_read(struct log_result *result,
     static const char later[] = "unfinished: a longer log of the run will replace it";
     char reason[sizeof result->reason];
     bool goes_on = unfinished && outcome != LOG_DUPLICATE;
-    const char *code = goes_on                                        ? "no_application_end"
+    const char *code = goes_on                                        ? log_unfinished_code
                        : outcome == LOG_DUPLICATE && other[0] != '\0' ? "less_complete"
                                                                       : "";
     (void)snprintf(reason, sizeof reason, "%s%s%s", other, goes_on && other[0] != '\0' ? "; " : "",
@@ -56,7 +58,7 @@ void log_result_add_name(struct log_result *result, struct strview name)
 void log_result_add_warning(struct log_result *result, const char *code, double count)
 {
     char text[100];
-    if (strcmp(code, "no_application_end") == 0)
+    if (strcmp(code, log_unfinished_code) == 0)
         return; /* said already */
     (void)snprintf(text, sizeof text, count > 1 ? "%s: %.0f" : "%s", code, count);
     for (char *c = text; *c != '\0'; c++)

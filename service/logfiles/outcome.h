@@ -23,6 +23,9 @@ enum log_outcome {
 extern const char *const log_outcome_words[LOG_OUTCOMES]; /* of one log */
 extern const char *const log_total_words[LOG_OUTCOMES];   /* of how many logs */
 
+/* Code of a log that is still being written, or has no end. */
+extern const char log_unfinished_code[];
+
 struct log_result {
     const char *name; /* its path, or the name that its source gives it */
     uint64_t bytes;   /* stored, over all files of a folder; 0: unknown */

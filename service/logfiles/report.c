@@ -150,6 +150,8 @@ void report_item(void *context, const struct log_result *result)
     struct report *report = context;
     pthread_mutex_lock(&report->lock);
     report->outcomes[result->outcome]++;
+    report->no_logs +=
+        result->outcome == LOG_IGNORED && strcmp(result->code, log_unfinished_code) != 0;
     if (report->form == REPORT_JSON) {
         put_json_item(report, result);
     } else if (!report->quiet || result->outcome == LOG_REJECTED) {
@@ -287,6 +289,20 @@ static void put_text_totals(struct report *report, bool stopped, double seconds)
             report->bytes > 0 ? " in " : "", took);
 }
 
+bool report_found_no_log(const struct report *report)
+{
+    return report->no_logs > 0 && report->no_logs == count_reported(report) &&
+           report->sent_before == 0;
+}
+
+static void put_no_log(const struct report *report)
+{
+    fprintf(report->err,
+            "%s: no log was read: %zu file%s, none of them a Spark event log or the history of a "
+            "MapReduce job\n",
+            report->program, report->no_logs, PLURAL(report->no_logs));
+}
+
 void report_end(struct report *report, bool stopped, uint64_t now_ns)
 {
     double seconds = (double)(now_ns - report->begun_ns) / 1e9;
@@ -296,6 +312,8 @@ void report_end(struct report *report, bool stopped, uint64_t now_ns)
         put_json_totals(report, stopped, seconds);
     else if (!report->quiet)
         put_text_totals(report, stopped, seconds);
+    if (report_found_no_log(report) && !stopped)
+        put_no_log(report);
     report->failed |= fflush(report->out) != 0;
     (void)fflush(report->err);
     (void)pthread_mutex_destroy(&report->lock);

@@ -34,7 +34,8 @@ struct report {
     uint64_t reported_ns; /* when progress was reported last */
     size_t sent_before;   /* found, and left out: a journal says that they were sent */
     size_t outcomes[LOG_OUTCOMES];
-    bool failed; /* writing failed */
+    size_t no_logs; /* of the ignored: not counted are logs that are still being written */
+    bool failed;    /* writing failed */
 };
 
 /* Asks the streams whether they are terminals. The name of the program is borrowed. */
@@ -52,6 +53,10 @@ void report_progress(struct report *report, const struct log_progress *progress,
 
 /* The end: totals, and nothing after it. stopped: by a signal, items were left over. */
 void report_end(struct report *report, bool stopped, uint64_t now_ns);
+
+/* Were there files, and not one log among them? Logs that were sent before count, and so do logs that
+ * would be sent, or that are still being written. */
+bool report_found_no_log(const struct report *report);
 
 /* A line of words on the error stream, beside the bar. */
 void report_say(struct report *report, const char *text);

@@ -68,16 +68,34 @@ def test_every_coding_gives_the_same_run(client, log, name):
         assert without_its_own(read) == without_its_own(whole), coding
 
 
-@pytest.mark.parametrize("coding", CODINGS)
+@pytest.mark.parametrize("coding", ("plain",) + CODINGS)
 def test_of_a_cut_stream_what_is_whole_is_read(client, name, coding):
     noise = b"".join(event("Other", Noise=uuid.uuid4().hex).encode() + b"\n" for _ in range(6000))
     log = tiny_log(ended=False) + noise
-    sent = coded(log, coding, 30000)
+    sent = log if coding == "plain" else coded(log, coding, 30000)
     run = upload(client, name, sent[:len(sent) // 2 + 7]).json()
-    codes = [w["code"] for w in run["warnings"]]
-    assert "truncated" in codes and "no_application_end" in codes and run["tasks_succeeded"] == 2
+    warnings = {w["code"]: w["message"] for w in run["warnings"]}
+    assert set(warnings) == {"truncated", "no_application_end"} and run["tasks_succeeded"] == 2 and not run["succeeded"]
+    assert ("the last line" if coding == "plain" else "the %s stream" % coding) in warnings["truncated"]
     # What was written when the application had gone on continues it.
-    assert upload(client, name, coded(log + tiny_log().splitlines()[-1] + b"\n", coding), 200).json()["id"] == run["id"]
+    whole = log + tiny_log().splitlines()[-1] + b"\n"
+    assert upload(client, name, whole if coding == "plain" else coded(whole, coding), 200).json()["id"] == run["id"]
+
+
+@pytest.mark.parametrize("coding", ("plain",) + CODINGS)
+def test_a_cut_before_the_start_of_the_application_is_said(client, name, coding, shared):
+    """Wherever it is: neither a later part nor a file that is no log."""
+    log = (shared / "data" / "spark-eventlogs" / "rapids" / "profiling" / "rp_nosql_eventlog").read_bytes()
+    sent = log if coding == "plain" else coded(log, coding, 4096)
+    start = log.index(b'{"Event":"SparkListenerApplicationStart')
+    for n in (2, 3, 5, 8, 10, 16, 40, 333) if coding != "plain" else (2, 9, 40, start // 2, start + 40):
+        (error,) = upload(client, name, sent[:n], 422).json()["errors"]
+        said = "the last line ends in the middle of an event" if coding == "plain" else "the %s stream ends in the middle of a frame" % coding
+        assert error["code"] == "truncated" and said in error["detail"] and "the file is cut at its end" in error["detail"], (n, error)
+    if coding == "plain":
+        (error,) = upload(client, name, log[:start], 422).json()["errors"]
+        assert error["code"] == "truncated" and "the log ends after 4 lines, before the start" in error["detail"]
+    client.get("/v1/applications/" + name, 404)
 
 
 def test_a_stream_that_was_never_closed_is_read(client, name):

@@ -174,6 +174,19 @@ def test_a_whole_log_from_the_same_source_closes_it(team):
     assert [r["source"] for r in records(team, "?open=true")] == [None]
 
 
+def test_a_log_that_is_cut_waits_for_the_whole_one(team):
+    """Before its start nothing of it can be stored, later it is an unfinished run. Of what is not a log nothing is missed."""
+    log = log_of("app-1")
+    for cut, source in ((log[:50], "plain"), (gzip.compress(log)[:12], "gzip"), (gzip.compress(b"time,load\n1,2\n" * 5000)[:-9], "load.csv.gz")):
+        send(team, cut, 422, source=source)
+    waiting = records(team, "?open=true")
+    assert [r["source"] for r in waiting] == ["gzip", "plain"] and {r["code"] for r in waiting} == {"truncated"}
+    assert "the gzip stream ends in the middle of a frame" in waiting[0]["reason"] and "after its end" in waiting[0]["cure"]
+    assert send(team, log[:log.index(b"ApplicationEnd")], source="plain").json()["succeeded"] is False
+    send(team, log, 200, source="gzip")
+    assert records(team, "?open=true") == []
+
+
 def test_if_nothing_else_is_known_the_next_log_of_the_application_closes_it(team):
     """As curl sends: no source, and of garbage no id."""
     path = "/v1/applications/mine/eventlogs"

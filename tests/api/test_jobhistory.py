@@ -91,7 +91,7 @@ def test_the_binary_form_says_what_to_do(client, name):
 def test_a_history_without_a_job_is_refused(client, name):
     """An empty history names no job."""
     problem = upload(client, name, b"Avro-Json\n{}\n", status=422).json()
-    assert problem["errors"][0]["code"] == "no_application_start"
+    assert problem["errors"][0]["code"] == "truncated"
 
 
 def test_a_job_history_can_be_replayed(client, name):

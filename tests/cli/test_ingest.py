@@ -129,7 +129,7 @@ def test_standard_input(ingest, mine):
     found = rows(ingest("-", "--application", "piped", input=tiny_log(app="app-1").decode()).out)
     assert found["-"].outcome == "stored" and found["-"].application == "piped"
     assert rows(ingest("-", "--application", "piped", input=tiny_log(app="app-1").decode()).out)["-"].outcome == "duplicate"
-    assert rows(ingest("-", input="not a log\n").out)["-"].outcome == "ignored"
+    assert rows(ingest("-", input="not a log\n", status=1).out)["-"].outcome == "ignored"
     later = tiny_log(stages=2).splitlines(keepends=True)[3:]
     job = json.dumps({"Event": "SparkListenerJobStart", "Job ID": 0, "Submission Time": 1700000001000, "Stage IDs": [0, 1]}) + "\n"
     result = ingest("-", input=job + b"".join(later).decode(), status=1)
@@ -299,6 +299,42 @@ def test_a_file_that_cannot_be_read_stops_no_other(ingest, tmp_path):
     found = rows(ingest(tmp_path, status=1).out)
     assert sorted(row.outcome for row in found.values()) == ["rejected", "stored", "stored"]
     assert "No such file" in found[str(tmp_path / "gone")].reason
+
+
+def test_a_log_that_is_cut_is_rejected_with_the_reason(ingest, mine, shared, tmp_path):
+    log = (shared / "data" / "spark-eventlogs" / "rapids" / "qualification" / "jdbc_eventlog.zstd").read_bytes()
+    cuts = {"early.zstd": log[:3000], "plain": tiny_log(app="app-1")[:90], "late": tiny_log(app="app-2")[:-30],
+            "image.gz": gzip.compress(b"\x00\x01\n" * 4000)[:-8], "good": tiny_log(app="app-3")}
+    for file, data in cuts.items():
+        (tmp_path / file).write_bytes(data)
+    lines, totals = documents(ingest(tmp_path, "-o", "json", status=1).out)
+    found = {os.path.basename(path): (line["outcome"], line["code"]) for path, line in lines.items()}
+    assert found == {"early.zstd": ("rejected", "truncated"), "plain": ("rejected", "truncated"), "late": ("stored", "no_application_end"),
+                     "image.gz": ("ignored", "no_application_start"), "good": ("stored", None)}
+    assert "the zstd stream ends in the middle of a frame" in lines[str(tmp_path / "early.zstd")]["reason"]
+    assert lines[str(tmp_path / "late")]["reason"].endswith("; truncated")
+    waiting = mine.get("/v1/ingestions?open=true").json()["items"]
+    assert sorted(record["source"] for record in waiting) == ["early.zstd", "plain"]
+    (tmp_path / "early.zstd").write_bytes(log)
+    ingest(tmp_path / "early.zstd", "--application", "whole")
+    assert [record["source"] for record in mine.get("/v1/ingestions?open=true").json()["items"]] == ["plain"]
+
+
+def test_files_of_which_none_is_a_log_are_no_success(service, ingest, mine, name, tmp_path):
+    (tmp_path / "sizes.csv").write_text("day,bytes\n1,5\n")
+    (tmp_path / "empty").write_bytes(b"")
+    (tmp_path / "app.inprogress").write_bytes(tiny_log(ended=False))
+    for words in (["sizes.csv"], ["empty"], ["sizes.csv", "empty", "--quiet"], ["sizes.csv", "-o", "json"], ["empty", "--dry-run"]):
+        result = ingest(*words, status=1, cwd=tmp_path)
+        files = sum("." in word or word == "empty" for word in words)
+        assert "no log was read: %d file%s, none of them a Spark event log" % (files, "s" * (files > 1)) in result.err
+    assert "none of them" not in ingest("app.inprogress", "sizes.csv", cwd=tmp_path).err, "it will be a log"
+    fill(tmp_path, 1)
+    for _ in ("stored", "duplicate"):
+        assert "none of them" not in ingest(tmp_path).err
+    for path, status in ((tmp_path / "sizes.csv", 1), (tmp_path, 0)):
+        made = subprocess.run([str(PROVISORD), "import", str(path), "--team", name], env=service.env(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert made.returncode == status and ("none of them" in made.stderr) == bool(status)
 
 
 # --- the user ---

@@ -45,7 +45,7 @@ enum pv_code read_log(const char *path, size_t piece, struct log_reader *log, st
     enum pv_code code =
         framing == NULL ? PV_E_MEMORY : read_file(file, piece, framing, &truncated, err);
     if (truncated)
-        log_reader_note_truncated(log);
+        log_reader_note_truncated(log, compression_kind(framing));
     decompressor_destroy(framing);
     (void)fclose(file);
     return code;

@@ -206,7 +206,8 @@ const struct command command_ingest = {
         "the reason.\n\n"
         "A log that the service has already is not stored a second time, so it may be sent again "
         "at any time. What was sent from S3, HDFS and History Servers, and with --watch, is kept "
-        "in a journal and not even read again. The status is 0 when no log was rejected.",
+        "in a journal and not even read again. The status is 0 when no log was rejected, and 1 "
+        "when none of the files is a log.",
     .examples = "  Logs on disk, each into the application that it names:\n"
                 "      provisor ingest /var/log/spark-events\n"
                 "  What a job has just written:\n"

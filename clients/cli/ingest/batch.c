@@ -121,7 +121,8 @@ static void take_item(struct batch *batch, struct remote *remote, const struct i
         if (!take_log(batch, remote, log, &result, &final))
             return;
     } else if (log->kind == FIND_SKIPPED) {
-        log_result_say(&result, LOG_IGNORED, "no_log", log->reason);
+        log_result_say(&result, LOG_IGNORED, log->unfinished ? log_unfinished_code : "no_log",
+                       log->reason);
     } else {
         log_result_say(&result, LOG_REJECTED, "unreadable", log->reason);
     }

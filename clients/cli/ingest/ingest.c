@@ -327,7 +327,8 @@ static enum exit_status end_ingest(struct ingest *ingest)
     bool lines = !report->failed && !ingest->journal_failed && !ingest->failed;
     if (options->watch)
         return lines ? EXIT_DONE : EXIT_FAILED;
-    return lines && report->outcomes[LOG_REJECTED] == 0 ? EXIT_DONE : EXIT_FAILED;
+    bool all = report->outcomes[LOG_REJECTED] == 0 && !report_found_no_log(report);
+    return lines && all ? EXIT_DONE : EXIT_FAILED;
 }
 
 static enum exit_status ingest_opened(struct ingest *ingest, struct failure *failure)

@@ -13,8 +13,7 @@ static bool is_unfinished_run(const json_t *run)
 {
     const json_t *warnings = json_object_get(run, "warnings");
     for (size_t i = 0; i < json_array_size(warnings); i++)
-        if (strcmp(json_text_at(json_array_get(warnings, i), "code", ""), "no_application_end") ==
-            0)
+        if (strcmp(json_text_at(json_array_get(warnings, i), "code", ""), log_unfinished_code) == 0)
             return true;
     return false;
 }
@@ -76,13 +75,12 @@ judge_problem(const struct remote_reply *reply, bool unfinished, struct log_resu
         json_text_at(problem, "errors.0.detail",
                      json_text_at(problem, "detail", json_text_at(problem, "title", "")));
     if (reply->status == 409 && unfinished) {
-        log_result_say(result, LOG_DUPLICATE, "no_application_end",
+        log_result_say(result, LOG_DUPLICATE, log_unfinished_code,
                        "a more complete log of it is there");
         return SEND_FINAL;
     }
-    /* A part of a log has the same code. Services of before have one sentence for both. */
-    bool no_log =
-        strcmp(code, "no_application_start") == 0 && strstr(why, "all parts together") == NULL;
+    /* A log without its beginning has the same code, and a remedy. */
+    bool no_log = strcmp(code, "no_application_start") == 0 && strstr(why, "Send ") == NULL;
     log_result_say(result, no_log ? LOG_IGNORED : LOG_REJECTED, code, why);
     bool lasting = reply->status == 409 || reply->status == 413 || reply->status == 415 ||
                    (reply->status == 422 && strcmp(type, "storage_quota_exceeded") != 0);

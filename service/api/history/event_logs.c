@@ -15,6 +15,7 @@
 #include "api/shared/upload.h"
 #include "api/shared/write.h"
 #include "base/uuid.h"
+#include "core/history/run_cores.h"
 #include "http/target.h"
 #include "ingest/ingest.h"
 #include "store/history/run_change.h"
@@ -192,6 +193,18 @@ static void apply_query(const struct upload *upload, struct run *run)
     run->n_labels = upload->n_labels;
 }
 
+/* Executors and cores of the query obey the bound of every other run. */
+static enum pv_code
+check_query(const struct upload *upload, const struct run *run, struct pv_error *err)
+{
+    struct run_cores_fault fault;
+    bool has_cores = upload->cores_per_executor != RUN_UNKNOWN;
+    bool changes = has_cores || upload->executors != RUN_UNKNOWN;
+    if (!changes || !run_cores_exceed(run, !has_cores, upload->config->cores_max, &fault))
+        return PV_OK;
+    return pv_fault(err, PV_PLACE_PARAMETER, fault.member, "out_of_range", "%s", fault.text);
+}
+
 /* An archive is read now that it is whole: core's work, in turns with what others want computed. */
 static enum pv_code
 read_turn(struct http_request *request, struct upload *upload, struct pv_error *err)
@@ -304,6 +317,7 @@ read_rest(struct http_request *request, struct upload *upload, struct pv_error *
     PV_TRY(read_turn(request, upload, err));
     PV_TRY(ingest_finish(upload->intake, &upload->arena, &upload->run, upload->digest, err));
     apply_query(upload, &upload->run);
+    PV_TRY(check_query(upload, &upload->run, err));
     upload->save.bytes = (int64_t)ingest_counts(upload->intake).bytes_sent;
     upload->is_read = true;
     return PV_OK;

@@ -12,6 +12,7 @@
 #include "api/shared/write.h"
 #include "base/uuid.h"
 #include "codec/history/run.h"
+#include "core/history/run_cores.h"
 #include "store/history/run.h"
 #include "store/history/run_change.h"
 
@@ -29,8 +30,10 @@ static enum pv_code
 runs_decode(struct api *api, struct http_request *request, struct run *run, struct pv_error *err)
 {
     const struct config *config = api->config;
-    const struct codec_run_limits limits = {
-        .stages = config->stages_max, .tasks = config->tasks_max, .labels = config->labels_max};
+    const struct codec_run_limits limits = {.stages = config->stages_max,
+                                            .tasks = config->tasks_max,
+                                            .labels = config->labels_max,
+                                            .cores = config->cores_max};
     struct codec_document body;
     PV_TRY(api_body_open(config, request, &body, err));
     codec_run_decode(&body.top, &limits, run);
@@ -174,6 +177,22 @@ static enum pv_code runs_change_decode(void *context,
     return codec_close(&body);
 }
 
+/* What a correction says of executors and cores obeys the bound of every other run. */
+static enum pv_code check_correction(const struct run_change *change,
+                                     const struct run *run,
+                                     int64_t cores_max,
+                                     struct pv_error *err)
+{
+    struct run_cores_fault fault;
+    char place[32];
+    bool on_executors = change->has_executors && !change->has_cores_per_executor;
+    bool changes = change->has_executors || change->has_cores_per_executor;
+    if (!changes || !run_cores_exceed(run, on_executors, cores_max, &fault))
+        return PV_OK;
+    (void)snprintf(place, sizeof place, "/%s", fault.member);
+    return pv_fault(err, PV_PLACE_POINTER, place, "out_of_range", "%s", fault.text);
+}
+
 static enum pv_code runs_change_store(void *context,
                                       struct http_request *request,
                                       struct http_response *response,
@@ -193,6 +212,7 @@ static enum pv_code runs_change_store(void *context,
         return PV_OK;
     PV_TRY(store_run_change(write.tx, request->arena, name, id, request->state, &run, &application,
                             err));
+    PV_TRY(check_correction(request->state, &run, api->config->cores_max, err));
     PV_TRY(api_reply_run_location(request, response, &run, application.name, err));
     PV_TRY(api_reply_run(request, response, 200, &run, application.name, 0, err));
     PV_TRY(api_write_commit(request, response, &write, err));

@@ -21,6 +21,8 @@ static const struct {
     {"no_name", name_it},
     {"invalid_name", name_it},
     {"name_suspicious", name_it},
+    {"truncated", "Copy the log again from where the engine wrote it, and send the copy. If the "
+                  "application still runs, send the log after its end."},
     {"no_application_start", "Send the whole log with its first lines. A file that is not an event "
                              "log needs nothing."},
     {"conflict", "If this log is the right one, delete the stored run (`provisor runs delete`) and "

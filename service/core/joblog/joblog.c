@@ -68,10 +68,10 @@ enum pv_code joblog_feed(struct joblog *log, const char *bytes, size_t n, struct
     return log_reader_feed(log->reader, bytes, n, err);
 }
 
-void joblog_note_truncated(struct joblog *log)
+void joblog_note_truncated(struct joblog *log, const char *coding)
 {
     if (joblog_decide(log, NULL) == PV_OK)
-        log_reader_note_truncated(log->reader);
+        log_reader_note_truncated(log->reader, coding);
 }
 
 enum pv_code

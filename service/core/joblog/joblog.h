@@ -22,7 +22,7 @@ enum joblog_kind joblog_kind(const struct joblog *log);
 
 enum pv_code
 joblog_feed(struct joblog *log, const char *bytes, size_t n, struct pv_error *err) PV_MUSTCHECK;
-void joblog_note_truncated(struct joblog *log);
+void joblog_note_truncated(struct joblog *log, const char *coding);
 enum pv_code joblog_finish(struct joblog *log,
                            struct arena *arena,
                            struct run *run,

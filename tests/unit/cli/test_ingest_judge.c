@@ -38,6 +38,12 @@ Test(ingest_judge, an_outcome_that_lasts)
          "invalid\",\"errors\":[{\"pointer\":\"\",\"code\":\"no_application_start\"}]}",
          false, LOG_IGNORED, "no_application_start"},
         {422,
+         "{\"errors\":[{\"pointer\":\"\",\"code\":\"no_application_start\",\"detail\":\"lines are "
+         "missing. Send the whole log\"}]}",
+         false, LOG_REJECTED, "no_application_start"},
+        {422, "{\"errors\":[{\"pointer\":\"\",\"code\":\"truncated\"}]}", true, LOG_REJECTED,
+         "truncated"},
+        {422,
          "{\"type\":\"/problems/invalid\",\"errors\":[{\"pointer\":\"\",\"code\":\"no_name\"}]}",
          false, LOG_REJECTED, "no_name"},
         {409, "{\"type\":\"/problems/conflict\"}", false, LOG_REJECTED, "conflict"},

@@ -255,6 +255,30 @@ Test(bundle, a_cut_archive_is_never_half_read)
     }
 }
 
+static void expect_cut_part(const char *first, const char *later, const char *words)
+{
+    const struct file parts[] = {{"eventlog_v2_a/events_1_a", first},
+                                 {"eventlog_v2_a/events_2_a", later}};
+    write_tar("tar", ARCHIVE_FORMAT_TAR_USTAR, parts, 2);
+    struct outcome outcome = read_path("tar");
+    cr_assert_eq(outcome.code, PV_E_INVALID);
+    cr_assert_eq(outcome.err.n_faults, 1);
+    cr_expect_str_eq(outcome.err.faults[0].code, "truncated");
+    cr_expect_not_null(strstr(outcome.err.faults[0].detail, words), "%s",
+                       outcome.err.faults[0].detail);
+    arena_fini(&outcome.arena);
+}
+
+/* The first part was sent, so the log is not a later part: the message names the file at fault. */
+Test(bundle, a_first_part_that_is_cut_is_named)
+{
+    static const char job[] = "{\"Event\":\"SparkListenerJobStart\",\"Job ID\":0,\"Submission "
+                              "Time\":1400,\"Stage IDs\":[0]}\n";
+    expect_cut_part("{\"Event\":\"SparkListenerLogSta", job, "belongs in events_1_a");
+    expect_cut_part("\x1f\x8b\x08", job, "the gzip stream of events_1_a ends in the middle");
+    expect_cut_part("\x1f\x8b\x08", "", "the gzip stream ends in the middle");
+}
+
 Test(bundle, sparse_holes_count_as_what_they_expand_to)
 {
     struct archive *a = archive_write_new();

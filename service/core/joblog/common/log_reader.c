@@ -1,6 +1,12 @@
 #include "core/joblog/common/log_reader.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "base/plural.h"
+
+enum { LOG_CUT_WORDS = 96 };
 
 /* The end of year 9999: what an instant of a run can hold. */
 static const int64_t LATEST_MS = INT64_C(253402300799999);
@@ -8,7 +14,7 @@ static const int64_t LATEST_MS = INT64_C(253402300799999);
 static const struct log_notice common_notices[LOG_NOTICE_OWN] = {
     [NOTICE_DAMAGED_LINE] = {"damaged_lines", "lines that are not an event were passed over"},
     [NOTICE_LINE_TOO_LONG] = {"line_too_long", "lines over the allowed length were passed over"},
-    [NOTICE_TRUNCATED] = {"truncated", "the compressed stream ends within a frame"},
+    [NOTICE_TRUNCATED] = {"truncated", NULL},       /* as the log was cut: describe_cut */
     [NOTICE_NO_END] = {"no_application_end", NULL}, /* in the words of the kind */
     [NOTICE_BACKWARDS] = {"time_went_backwards", "ends before starts were taken as no time at all"},
     [NOTICE_BAD_TIME] = {"time_unusable", "instants are missing or lie outside years 1970 to 9999"},
@@ -64,9 +70,10 @@ log_reader_feed(struct log_reader *reader, const char *bytes, size_t n, struct p
     return reader->failed;
 }
 
-void log_reader_note_truncated(struct log_reader *reader)
+void log_reader_note_truncated(struct log_reader *reader, const char *coding)
 {
     reader->notices[NOTICE_TRUNCATED]++;
+    reader->cut_coding = coding;
     if (reader->failed != PV_OK)
         return;
     /* The line the cut went through ends here, so that it does not spoil the first line of the next
@@ -77,6 +84,21 @@ void log_reader_note_truncated(struct log_reader *reader)
     reader->notices[NOTICE_DAMAGED_LINE] = damaged;
 }
 
+/* The last line of the log. Without a line end, a line that is not a whole object was cut. */
+static enum pv_code take_last_line(struct log_reader *reader, struct pv_error *err)
+{
+    int64_t damaged = reader->notices[NOTICE_DAMAGED_LINE];
+    struct strview last = lines_trim((struct strview){reader->lines.carry, reader->lines.n_carry});
+    bool is_object = last.n > 0 && last.at[0] == '{';
+    struct lines_sink sink = sink_of(reader);
+    PV_TRY(lines_finish(&reader->lines, &sink, err));
+    if (is_object && reader->notices[NOTICE_DAMAGED_LINE] > damaged) {
+        reader->notices[NOTICE_DAMAGED_LINE] = damaged;
+        reader->notices[NOTICE_TRUNCATED]++;
+    }
+    return PV_OK;
+}
+
 enum pv_code log_reader_finish(struct log_reader *reader,
                                struct arena *arena,
                                struct run *run,
@@ -84,8 +106,7 @@ enum pv_code log_reader_finish(struct log_reader *reader,
 {
     if (reader->failed != PV_OK)
         return pv_fail(err, reader->failed, "the reader has failed before");
-    struct lines_sink sink = sink_of(reader);
-    reader->failed = lines_finish(&reader->lines, &sink, err);
+    reader->failed = take_last_line(reader, err);
     if (reader->failed != PV_OK)
         return reader->failed;
     reader->failed = PV_E_INTERNAL; /* building sorts: nothing more can be taken */
@@ -121,19 +142,51 @@ int64_t log_reader_elapsed(struct log_reader *reader, int64_t earlier_ms, int64_
     return 0;
 }
 
-bool log_reader_warn(const struct log_reader *reader, struct arena *arena, struct run *run)
+/* "the zstd stream ends in the middle of a frame" */
+static void describe_cut(const struct log_reader *reader, char out[LOG_CUT_WORDS])
+{
+    uint64_t lines = reader->lines.count;
+    if (reader->cut_coding != NULL)
+        (void)snprintf(out, LOG_CUT_WORDS, "the %s stream ends in the middle of a frame",
+                       reader->cut_coding);
+    else if (reader->notices[NOTICE_TRUNCATED] > 0)
+        (void)snprintf(out, LOG_CUT_WORDS, "the last line ends in the middle of an event");
+    else
+        (void)snprintf(out, LOG_CUT_WORDS, "the log ends after %" PRIu64 " line%s", lines,
+                       PLURAL(lines));
+}
+
+enum pv_code log_reader_refuse_cut(const struct log_reader *reader, struct pv_error *err)
+{
+    char cut[LOG_CUT_WORDS];
+    describe_cut(reader, cut);
+    return pv_fault(err, PV_PLACE_POINTER, "", "truncated",
+                    "%s, before the start of the application: the file is cut at its end. Send the "
+                    "whole log",
+                    cut);
+}
+
+static void warn_of(const struct log_reader *reader, size_t i, struct findings *warnings)
 {
     const struct log_kind *kind = reader->kind;
+    char cut[LOG_CUT_WORDS];
+    struct log_notice notice =
+        i < LOG_NOTICE_OWN ? common_notices[i] : kind->notices[i - LOG_NOTICE_OWN];
+    describe_cut(reader, cut);
+    struct finding *warning =
+        i == NOTICE_TRUNCATED
+            ? finding_add(warnings, notice.code, "%s: the file is cut at its end", cut)
+            : finding_add(warnings, notice.code, "%s",
+                          i == NOTICE_NO_END ? kind->end_missing : notice.message);
+    finding_number(warning, "count", (double)reader->notices[i]);
+}
+
+bool log_reader_warn(const struct log_reader *reader, struct arena *arena, struct run *run)
+{
     run->warnings.arena = arena;
-    for (size_t i = 0; i < LOG_NOTICE_OWN + kind->n_notices; i++) {
-        if (reader->notices[i] <= 0)
-            continue;
-        struct log_notice notice =
-            i < LOG_NOTICE_OWN ? common_notices[i] : kind->notices[i - LOG_NOTICE_OWN];
-        finding_number(finding_add(&run->warnings, notice.code, "%s",
-                                   i == NOTICE_NO_END ? kind->end_missing : notice.message),
-                       "count", (double)reader->notices[i]);
-    }
+    for (size_t i = 0; i < LOG_NOTICE_OWN + reader->kind->n_notices; i++)
+        if (reader->notices[i] > 0)
+            warn_of(reader, i, &run->warnings);
     return !run->warnings.failed;
 }
 

@@ -64,6 +64,7 @@ struct log_reader {
     int64_t first_ms; /* the earliest instant of any event; NO_TIME */
     int64_t last_ms;  /* the latest */
     int64_t notices[LOG_NOTICES_MAX];
+    const char *cut_coding; /* compression of the stream that was cut; NULL: none was */
 };
 
 /* NULL when memory is exhausted. */
@@ -81,17 +82,18 @@ enum pv_code log_reader_feed(struct log_reader *reader,
                              size_t n,
                              struct pv_error *err) PV_MUSTCHECK;
 
-/* The compressed stream under the log was cut here: becomes the warning `truncated`. A line that
- * the cut went through is not counted as damaged; what is fed next (another part) begins a new
- * line. */
-void log_reader_note_truncated(struct log_reader *reader);
+/* The compressed stream under the log was cut here: becomes the warning `truncated`. coding: name of
+ * the compression, borrowed as long as the reader lives. A line that the cut went through is not
+ * counted as damaged; what is fed next (another part) begins a new line. */
+void log_reader_note_truncated(struct log_reader *reader, const char *coding);
 
 /*
  * No more bytes: build the run by the definitions of docs/design.md, "From an event log".
  * Everything `run` points at lives in `arena`; it is written only on PV_OK.
- * PV_E_INVALID with fault code "no_application_start" when the log holds none and its
- * properties do not name it, and with "not_a_log" as the second one if nothing is an event;
- * PV_E_MEMORY.
+ * A last line without a line end that is not a whole event counts as `truncated`.
+ * PV_E_INVALID with fault code "truncated" when the log is cut before the start of its application;
+ * with "no_application_start" when the log holds none and its properties do not name it, and with
+ * "not_a_log" as the second one if nothing is an event; PV_E_MEMORY.
  */
 enum pv_code log_reader_finish(struct log_reader *reader,
                                struct arena *arena,
@@ -111,6 +113,9 @@ int64_t log_reader_see_time(struct log_reader *reader, int64_t ms);
 
 /* later - earlier; 0 when one is NO_TIME; 0, and counted, when time went backwards. */
 int64_t log_reader_elapsed(struct log_reader *reader, int64_t earlier_ms, int64_t later_ms);
+
+/* Refuses a log that ends before the start of its application: the fault "truncated" says how. */
+enum pv_code log_reader_refuse_cut(const struct log_reader *reader, struct pv_error *err);
 
 /* The notices that were counted become warnings of the run. False: no memory. */
 bool log_reader_warn(const struct log_reader *reader, struct arena *arena, struct run *run);

@@ -343,9 +343,14 @@ enum pv_code
 job_run_build(struct log_reader *reader, struct arena *arena, struct run *run, struct pv_error *err)
 {
     struct mapreduce *log = (struct mapreduce *)reader;
+    /* The job is named before its first attempt. */
+    bool worked = log->n_attempts > 0 || log->ended;
+    if (!log->named && (reader->notices[NOTICE_TRUNCATED] > 0 || !worked))
+        return log_reader_refuse_cut(reader, err);
     if (!log->named) {
         (void)pv_fault(err, PV_PLACE_POINTER, "", "no_application_start",
-                       "the body holds no JOB_SUBMITTED: it is not the history of a MapReduce job");
+                       "the body holds the history of a MapReduce job without JOB_SUBMITTED: lines at "
+                       "its beginning are missing or damaged. Send the whole log");
         return PV_E_INVALID;
     }
     if (log->n_attempts > 0)

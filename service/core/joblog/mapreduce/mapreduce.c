@@ -9,8 +9,9 @@ static const char binary_form[] = "Avro-Binary";
 
 bool mapreduce_recognise(const char *bytes, size_t n)
 {
-    return n >= MAPREDUCE_MAGIC && (memcmp(bytes, text_form, MAPREDUCE_MAGIC) == 0 ||
-                                    memcmp(bytes, binary_form, MAPREDUCE_MAGIC) == 0);
+    size_t compared = n < MAPREDUCE_MAGIC ? n : MAPREDUCE_MAGIC;
+    return n >= MAPREDUCE_MAGIC_CUT &&
+           (memcmp(bytes, text_form, compared) == 0 || memcmp(bytes, binary_form, compared) == 0);
 }
 
 static void init(struct log_reader *reader)

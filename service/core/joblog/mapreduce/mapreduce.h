@@ -31,9 +31,9 @@ extern const struct log_kind mapreduce_kind;
 
 /*
  * Do these first bytes of a stream (at least MAPREDUCE_MAGIC of them, or all there are) begin a job
- * history, in text or binary form?
+ * history, in text or binary form? A history that is cut begins with at least MAPREDUCE_MAGIC_CUT.
  */
-enum { MAPREDUCE_MAGIC = 9 };
+enum { MAPREDUCE_MAGIC = 9, MAPREDUCE_MAGIC_CUT = 5 };
 bool mapreduce_recognise(const char *bytes, size_t n);
 
 #endif

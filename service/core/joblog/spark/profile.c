@@ -435,14 +435,32 @@ static void take_property(const struct sparklog *log, const char *key, char *out
         out[0] = '\0';
 }
 
+static bool has_work(const struct sparklog *log)
+{
+    return log->jobs > 0 || log->n_stages > 0;
+}
+
+static bool has_log_start(const struct sparklog *log)
+{
+    return log->application.log_version[0] != '\0';
+}
+
+/* Of a log without a start and properties: does the log end before the start of the application? A
+ * compressed stream that is cut before the end of its first line may be a log. */
+static bool ends_before_start(const struct sparklog *log)
+{
+    bool has_line = log->reader.cut_coding == NULL || log->reader.lines.count > 1;
+    bool is_cut = log->reader.notices[NOTICE_TRUNCATED] > 0 && (log->begins_as_event || !has_line);
+    return !has_work(log) && !log->application.ended && (is_cut || has_log_start(log));
+}
+
 /* Notebooks that share a cluster have logs without a start, and the queue of events may have dropped
  * it: the properties name the application, and it was there when the first event came. */
 static enum pv_code begin_with_properties(struct sparklog *log, struct pv_error *err)
 {
     struct application *application = &log->application;
     const struct joblog_privacy *privacy = &log->reader.limits.privacy;
-    bool works = log->jobs > 0 || log->n_stages > 0;
-    if (works && log->n_raw_properties > 0) {
+    if (has_work(log) && log->n_raw_properties > 0) {
         take_property(log, "spark.app.name", application->name, sizeof application->name);
         take_property(log, "spark.app.id", application->id, sizeof application->id);
     }
@@ -454,10 +472,15 @@ static enum pv_code begin_with_properties(struct sparklog *log, struct pv_error 
     log->reader.notices[NOTICE_NO_START] = 1;
     if (application->started)
         return PV_OK;
+    if (ends_before_start(log))
+        return log_reader_refuse_cut(&log->reader, err);
     if (log->has_events)
         return pv_fault(err, PV_PLACE_POINTER, "", "no_application_start",
                         "the body holds events of Spark, but neither the start of the application "
-                        "nor its properties: it is a later part of a log. Send all parts together");
+                        "nor its properties: %s",
+                        has_log_start(log)
+                            ? "lines at its beginning are missing or damaged. Send the whole log"
+                            : "it is a later part of a log. Send all parts together");
     (void)pv_fault(err, PV_PLACE_POINTER, "", "no_application_start",
                    "the body holds no SparkListenerApplicationStart: it is not a Spark event log");
     return pv_fault(err, PV_PLACE_POINTER, "", "not_a_log", "no line is an event of Spark");

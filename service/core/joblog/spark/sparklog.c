@@ -42,12 +42,29 @@ static bool name_anywhere(struct strview line, char decoded[128], struct strview
     return true;
 }
 
+/* Does the line, whole or cut, begin as every event does? Blanks between do not matter. */
+static bool begins_as_event(struct strview line)
+{
+    static const char start[] = "{\"Event\":\"";
+    size_t n = 0;
+    for (size_t i = 0; i < line.n && n < sizeof start - 1; i++) {
+        if (lines_is_blank(line.at[i]))
+            continue;
+        if (line.at[i] != start[n++])
+            return false;
+    }
+    return true;
+}
+
 static enum pv_code take_line(void *context, struct strview line, struct pv_error *err)
 {
     struct sparklog *log = context;
     line = lines_trim(line);
     if (line.n == 0)
         return PV_OK;
+    if (!log->has_lines)
+        log->begins_as_event = begins_as_event(line);
+    log->has_lines = true;
     char decoded[128];
     struct strview name;
     bool sound = name_at_start(line, &name) || name_anywhere(line, decoded, &name);

@@ -216,7 +216,9 @@ struct sparklog {
     int64_t parts; /* Databricks numbers the parts of a log from 0: number of parts */
     int64_t part;  /* number of the latest part; RUN_UNKNOWN */
     int64_t last_part;
-    bool has_events; /* a line is an event of Spark that the reader knows */
+    bool has_events;      /* a line is an event of Spark that the reader knows */
+    bool has_lines;       /* one that is not blank */
+    bool begins_as_event; /* the first line, which may be cut */
     int64_t first_stage_ms;
     int64_t last_work_ms; /* of a job, a stage or a task; NO_TIME */
     int64_t jobs;

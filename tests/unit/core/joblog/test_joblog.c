@@ -46,7 +46,7 @@ Test(joblog, fewer_bytes_than_the_mark_are_no_log)
     cr_assert_eq(joblog_feed(log, "Avro", 4, NULL), PV_OK);
     cr_assert_eq(joblog_kind(log), JOBLOG_UNDECIDED);
     cr_assert_eq(joblog_counts(log).bytes, 4);
-    joblog_note_truncated(log);
+    joblog_note_truncated(log, "gzip");
     cr_assert_eq(joblog_kind(log), JOBLOG_SPARK);
     cr_assert_eq(joblog_finish(log, &arena, &run, NULL), PV_E_INVALID);
     joblog_destroy(log);

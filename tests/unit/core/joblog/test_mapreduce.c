@@ -338,7 +338,8 @@ Test(mapreduce, a_history_that_breaks_off_reaches_to_its_last_event)
     cr_assert_eq(r.run.executors, 2);
     cr_assert_eq(r.run.stages_completed + r.run.stages_failed, 0);
     cr_assert_eq(reading_warning(&r, "no_application_end"), 1);
-    cr_assert_eq(reading_warning(&r, "damaged_lines"), 1);
+    cr_assert_eq(reading_warning(&r, "damaged_lines"), 0);
+    cr_assert_eq(reading_warning(&r, "truncated"), 1);
     reading_fini(&r);
 }
 
@@ -432,12 +433,29 @@ Test(mapreduce, other_jobs_and_masters_that_take_over_are_told)
     reading_fini(&r);
 }
 
-Test(mapreduce, without_a_job_it_is_no_history)
+Test(mapreduce, before_its_job_is_submitted_a_history_is_cut)
+{
+    static const char text[] = HEAD SUBMITTED_JOB;
+    char cut[sizeof text];
+    size_t named = (size_t)(strstr(text, "JOB_SUBMITTED") - text);
+    for (size_t n = 1; n < named; n++) {
+        memcpy(cut, text, n);
+        cut[n] = '\0';
+        struct reading r;
+        read_job(&r, cut, 0);
+        cr_assert_eq(r.code, PV_E_INVALID);
+        cr_assert_str_eq(r.err.faults[0].code, "truncated", "cut at %zu", n);
+        reading_fini(&r);
+    }
+}
+
+Test(mapreduce, attempts_without_their_job_are_damaged)
 {
     struct reading r;
-    read_job(&r, HEAD, 0);
+    read_job(&r, HEAD STARTED("MAP", "m", 000000, 0, 2000, "VIRGIN"), 0);
     cr_assert_eq(r.code, PV_E_INVALID);
     cr_assert_str_eq(r.err.faults[0].code, "no_application_start");
+    cr_assert_not_null(strstr(r.err.faults[0].detail, "missing or damaged"));
     reading_fini(&r);
 }
 
@@ -454,7 +472,9 @@ Test(mapreduce, first_bytes_tell_a_history)
 {
     cr_assert(mapreduce_recognise("Avro-Json\n{", 11));
     cr_assert(mapreduce_recognise("Avro-Binary\n", 12));
-    cr_assert_not(mapreduce_recognise("Avro-Js", 7));
+    cr_assert(mapreduce_recognise("Avro-Js", 7), "cut");
+    cr_assert_not(mapreduce_recognise("Avro", 4));
+    cr_assert_not(mapreduce_recognise("Avro-Xml\n", 9));
     cr_assert_not(mapreduce_recognise("{\"Event\":\"Spark", 15));
 }
 
@@ -480,7 +500,7 @@ Test(mapreduce, a_cut_stream_is_truncated_and_not_damaged)
     struct reading r = {.code = PV_OK};
     arena_init(&r.arena, 0);
     cr_assert_eq(log_reader_feed(log, whole(), strlen(whole()) - 40, NULL), PV_OK);
-    log_reader_note_truncated(log);
+    log_reader_note_truncated(log, "gzip");
     cr_assert_eq(log_reader_finish(log, &r.arena, &r.run, NULL), PV_OK);
     cr_assert_eq(reading_warning(&r, "truncated"), 1);
     cr_assert_eq(reading_warning(&r, "damaged_lines"), 0);

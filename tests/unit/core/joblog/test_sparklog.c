@@ -335,7 +335,7 @@ Test(sparklog, pieces_make_no_difference)
     reading_fini(&whole);
 }
 
-/* Cut anywhere, a log is read as far as it goes: never an error but the missing start. */
+/* Cut anywhere, a log is read as far as it goes: never an error but the cut before the start. */
 Test(sparklog, every_cut_is_read_as_far_as_it_goes)
 {
     char cut[sizeof two_stages];
@@ -344,11 +344,62 @@ Test(sparklog, every_cut_is_read_as_far_as_it_goes)
         cut[n] = '\0';
         struct reading r;
         reading_init(&r, cut, 0, &case_limits);
-        cr_assert(r.code == PV_OK || (r.code == PV_E_INVALID &&
-                                      strcmp(r.err.faults[0].code, "no_application_start") == 0));
-        cr_assert(r.code != PV_OK || reading_warning(&r, "damaged_lines") <= 1);
+        const char *start = strstr(two_stages, "{\"Event\":\"SparkListenerApplicationStart");
+        const char *whole_line = strchr(start, '\n');
+        bool within = n > 0 && two_stages[n - 1] != '\n' && two_stages[n] != '\n';
+        if (n == 0) {
+            cr_assert_str_eq(r.err.faults[1].code, "not_a_log");
+        } else if (two_stages + n < whole_line) {
+            cr_assert(r.code == PV_E_INVALID && r.err.n_faults == 1);
+            cr_assert_str_eq(r.err.faults[0].code, "truncated", "cut at %zu", n);
+        } else {
+            cr_assert_eq(r.code, PV_OK);
+            cr_assert_eq(reading_warning(&r, "damaged_lines"), 0);
+            cr_assert_eq(reading_warning(&r, "truncated"), within, "cut at %zu", n);
+        }
         reading_fini(&r);
     }
+}
+
+static void expect_refusal(const char *text, bool cut, const char *code, const char *words)
+{
+    struct log_reader *log = log_reader_create(&sparklog_kind, &case_limits);
+    struct pv_error err = {.code = PV_OK};
+    struct arena arena;
+    struct run run;
+    arena_init(&arena, 0);
+    cr_assert_eq(log_reader_feed(log, text, strlen(text), &err), PV_OK);
+    if (cut)
+        log_reader_note_truncated(log, "lz4");
+    cr_assert_eq(log_reader_finish(log, &arena, &run, &err), PV_E_INVALID);
+    const struct pv_fault *last = &err.faults[err.n_faults - 1];
+    cr_expect_str_eq(last->code, code, "%s", text);
+    cr_expect_not_null(strstr(err.faults[0].detail, words), "%s: %s", text, err.faults[0].detail);
+    arena_fini(&arena);
+    log_reader_destroy(log);
+}
+
+/* A log that is cut, a later part of one, and a file that is no log. */
+Test(sparklog, a_log_without_a_start_says_what_it_is)
+{
+    static const char in_frame[] = "the lz4 stream ends in the middle of a frame, before the start";
+    expect_refusal("", true, "truncated", in_frame);
+    expect_refusal("{\"Ev", true, "truncated", in_frame);
+    expect_refusal("{ \"Event\" : \"SparkLis", true, "truncated", in_frame);
+    expect_refusal(LOG_START "{\"Event\":\"Spark", true, "truncated", in_frame);
+    expect_refusal("{\"Event\":\"Spark", false, "truncated", "the last line ends in the middle");
+    expect_refusal(LOG_START, false, "truncated", "the log ends after 1 line, before the start");
+    expect_refusal(LOG_START EXECUTOR("1", 5, 4), false, "truncated", "after 2 lines");
+    /* The first line of a compressed file may be of anything. */
+    expect_refusal("app\tsec", true, "truncated", in_frame);
+    expect_refusal("app\tseconds\na\t5\nb", true, "not_a_log", "not a Spark event log");
+    expect_refusal("app\tsec", false, "not_a_log", "not a Spark event log");
+    expect_refusal("{\"a\": 1, \"b", false, "not_a_log", "not a Spark event log");
+    expect_refusal("", false, "not_a_log", "not a Spark event log");
+    expect_refusal(SUBMITTED(0, 0, 2, 1500), true, "no_application_start", "a later part");
+    expect_refusal(APP_END(5), true, "no_application_start", "a later part");
+    expect_refusal(LOG_START SUBMITTED(0, 0, 2, 1500), false, "no_application_start",
+                   "missing or damaged");
 }
 
 Test(sparklog, no_application_start_is_refused)
@@ -450,12 +501,14 @@ Test(sparklog, a_cut_stream_ends_its_last_line)
     arena_init(&arena, 0);
     struct run run;
     cr_assert_eq(log_reader_feed(log, part, sizeof part - 1, NULL), PV_OK);
-    log_reader_note_truncated(log);
+    log_reader_note_truncated(log, "gzip");
     cr_assert_eq(log_reader_feed(log, next, sizeof next - 1, NULL), PV_OK);
     cr_assert_eq(log_reader_finish(log, &arena, &run, NULL), PV_OK);
     expect(run.duration_s, 2.0);
     cr_assert_eq(run.warnings.n, 1);
     cr_assert_str_eq(run.warnings.items[0].code, "truncated");
+    cr_assert_str_eq(run.warnings.items[0].message,
+                     "the gzip stream ends in the middle of a frame: the file is cut at its end");
     cr_assert_eq(finding_value(&run.warnings.items[0], "count"), 1);
     cr_assert_neq(log_reader_feed(log, next, 1, NULL), PV_OK,
                   "a finished reader takes nothing more");

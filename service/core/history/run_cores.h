@@ -1,0 +1,24 @@
+#ifndef CORE_HISTORY_RUN_CORES_H
+#define CORE_HISTORY_RUN_CORES_H
+
+#include "core/history/run.h"
+
+/*
+ * Cores of a run that somebody states: executors x cores_per_executor. A run has at most as many as a
+ * cluster may have, whichever way it comes. An unknown count is taken as 1.
+ */
+struct run_cores_fault {
+    const char *member; /* the count that is too large */
+    char text[160];     /* follows the name of the member */
+};
+
+/*
+ * Has the run more cores than `most` (0: no bound)? on_executors: the executors were stated and
+ * cores_per_executor was not, so that they are at fault. *fault is written only then.
+ */
+bool run_cores_exceed(const struct run *run,
+                      bool on_executors,
+                      int64_t most,
+                      struct run_cores_fault *fault);
+
+#endif
