@@ -68,10 +68,11 @@ class PartFailed(Exception):
 
 
 class Report(threading.local):
-    """What the part of this thread says, and what failed in it: (what, its report in few lines)."""
+    """What the part of this thread says; what failed in it: (what, its report in few lines); seconds of the processor
+    of each tool that it ran."""
 
     def __init__(self):
-        self.lines, self.failures, self.niceness = [], [], 0
+        self.lines, self.failures, self.niceness, self.processor = [], [], 0, []
 
 
 here = Report()
@@ -114,8 +115,13 @@ def run(words, errors=subprocess.STDOUT, **kwargs):
     """The finished process of a tool, at the priority of this part, with what it printed."""
     niceness = here.niceness  # of this thread, not of the child's
     words = ["nice", "-n", niceness, *words] if niceness else words
-    return subprocess.run([str(w) for w in words], stdout=subprocess.PIPE, stderr=errors, text=True, errors="replace",
-                          stdin=subprocess.DEVNULL, **kwargs)
+    with subprocess.Popen([str(w) for w in words], stdout=subprocess.PIPE, stderr=errors, text=True, errors="replace",
+                          stdin=subprocess.DEVNULL, **kwargs) as process:
+        text = process.stdout.read()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    here.processor.append(used.ru_utime + used.ru_stime)
+    return subprocess.CompletedProcess(process.args, process.returncode, text)
 
 
 def quiet(title, words, **kwargs):
@@ -131,10 +137,10 @@ def quiet(title, words, **kwargs):
 
 def side_by_side(work, items):
     """work(item) of each, as many at once as there are cores; the priority is this part's."""
-    niceness = here.niceness
+    niceness, processor = here.niceness, here.processor
 
     def one(item):
-        here.niceness = niceness
+        here.niceness, here.processor = niceness, processor
         return work(item)
 
     with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
@@ -647,7 +653,7 @@ def tidy(analyzer, files):
     todo = [path for path in files if not marks[path].exists()]
 
     def check(lot):
-        return run(["clang-tidy", "--quiet", "--config=" + options, "-p", directory_of("sanitize"), *lot], errors=subprocess.PIPE)
+        return run(["clang-tidy", "--quiet", "--config=" + options, "-p", directory_of("sanitize"), *lot])
 
     lots = [todo[at:at + 8] for at in range(0, len(todo), 8)]
     bad = set()
@@ -658,7 +664,7 @@ def tidy(analyzer, files):
                 at = os.path.normpath(directory_of("sanitize") / line.split(":")[0])
                 found.setdefault(at, []).append(line)
         if result.returncode != 0 and not found:
-            raise PartFailed("clang-tidy: " + result.stderr[-3000:])
+            raise PartFailed("clang-tidy: " + result.stdout[-3000:])
         if found:
             say(result.stdout[-6000:])
         for path, lines in found.items():
@@ -780,10 +786,10 @@ class Job:
         self.name, self.title, self.work, self.needs, self.cores, self.niceness = name, title, work, needs, cores, niceness
         self.counts = self.failures = self.thread = None
         self.good = False
-        self.seconds = 0.0
+        self.seconds = self.processor = 0.0
 
     def run(self):
-        here.lines, here.failures = [], []
+        here.lines, here.failures, here.processor = [], [], []
         here.niceness = self.niceness
         began = time.monotonic()
         try:
@@ -794,11 +800,11 @@ class Job:
             failed("the part did not run to its end", str(e))
             self.counts = Counts(0, 1, 0)
         self.failures = [(self.name, what, report) for what, report in here.failures]
-        self.seconds = time.monotonic() - began
+        self.seconds, self.processor = time.monotonic() - began, sum(here.processor)
         show("\n".join(["==> %s: %s" % (self.name, self.title), *(l for l in here.lines if l), "    " + self.summary()]))
 
     def summary(self):
-        return "%-14s %5d passed %3d failed %3d skipped %6.0f s" % (self.name, *self.counts, self.seconds)
+        return "%-14s %5d passed %3d failed %3d skipped %6.0f s, %4.0f of the processor" % (self.name, *self.counts, self.seconds, self.processor)
 
 
 def jobs_of(parts):
