@@ -1,5 +1,6 @@
 """advise, gate and submit against the live service and the sample's history."""
 import json
+import math
 import re
 import subprocess
 import time
@@ -213,6 +214,30 @@ def test_reports_of_a_gate(cli, history):
     summary = (cli.home / "summary.md").read_text()
     assert summary.startswith("## provisor: gate failed") and history.get("/v1/advice/%s?format=markdown" % env["PROVISOR_ADVICE_ID"]).text in summary
     assert yaml.safe_load((cli.home / "gate.yaml").read_text())["gate"] == "failed"
+
+
+@pytest.mark.parametrize("words, status, remedies", [
+    (AT_RISK, 4, ["a deadline of DEADLINE", "up to this many executors: MAX_EXECUTORS"]), (MISSED, 3, ["a deadline of DEADLINE"]),
+    ((*MISSED, "--on-missed", "warn"), 0, ["a deadline of DEADLINE"]), ((*AT_RISK, "--max-error", "1%"), 4, ["a deadline of DEADLINE"]),
+    (UNKNOWN, 5, ["Needed: 1 more run: ", "on 16 executors"])])
+def test_what_helps_is_in_every_report(cli, words, status, remedies):
+    """A person reads the test report of a merge request, or the annotation, and nothing else."""
+    made = json.loads(cli("gate", *words, "-o", "json", "-o", "junit=gate.xml", "-o", "github=notes", "-o", "markdown=summary.md", status=status).out)
+    limits = made["advice"].get("remedies", {})
+    shortest = limits.get("deadline_s", 0)
+    failures = [case.find("failure") for case in xml.etree.ElementTree.parse(cli.home / "gate.xml").getroot().iter("testcase")]
+    note = (cli.home / "notes").read_text().splitlines()[0]
+    assert [f.text is not None for f in failures] == [True] + [False] * (len(failures) - 1), "only the verdict has remedies"
+    for says in remedies:
+        says = says.replace("MAX_EXECUTORS", str(limits.get("max_executors"))).replace("DEADLINE", "%.1f s" % (math.ceil(shortest * 10) / 10))
+        assert says in failures[0].text and says in note, (says, failures[0].text, note)
+    assert ("more run" in failures[0].text) == ("More runs needed" in (cli.home / "summary.md").read_text())
+
+
+def test_what_helps_without_an_answer_is_in_every_report(cli):
+    said = cli("gate", *NEVER_RAN, "-o", "junit=gate.xml", "-o", "github=notes", "-o", "markdown=summary.md", status=5).err.splitlines()[1].strip()
+    assert said in xml.etree.ElementTree.parse(cli.home / "gate.xml").getroot().find(".//failure").text
+    assert said in (cli.home / "notes").read_text() and said in (cli.home / "summary.md").read_text()
 
 
 def test_a_name_that_is_markup(cli, history, name):
