@@ -375,8 +375,21 @@ def test_an_end_that_is_no_instant_is_not_repeated(make_cli, instant):
     assert result.err == "" and "token_expires_at" not in json.loads(result.out)
 
 
-def test_without_a_url_no_service_is_away(make_cli):
-    make_cli()("gate", *MET, "--retries", 0, status=1)
+@pytest.mark.parametrize("url, status, says", [
+    (None, 1, "PROVISOR_URL is not set"), ("", 1, "PROVISOR_URL is not set"), ("https://HOST", 1, "may not speak TLS"), ("http://HOST/nowhere", 1, "no resource has this path"),
+    ("ftp://HOST", 2, "is not the URL of a service"), ("http://127.0.0.1:9", 0, "the job continues unchecked"), ("http://no-host.invalid", 0, "the job continues unchecked")])
+def test_a_wrong_address_is_no_service_that_is_away(service, make_cli, spark, url, status, says):
+    """The table of docs/pipelines.md."""
+    cli = make_cli()
+    env = {"PROVISOR_TOKEN": "prv_x", "PATH": spark.path, **({} if url is None else {"PROVISOR_URL": url.replace("HOST", service.base_url.partition("//")[2])})}
+    assert says in cli("gate", *MET, "--retries", 0, status=status, env=env).err.replace("\n          ", " ")
+    cli("submit", *MET, "--retries", 0, "--", "spark-submit", "job.jar", status=status or 7, env=env)
+
+
+def test_a_message_without_an_address_says_what_to_set(make_cli):
+    """The default is for who tries the service out; a pipeline forgot its variable."""
+    err = make_cli()("apps", "--retries", 0, status=1).err
+    assert "(the default, because PROVISOR_URL is not set)" in err and "set PROVISOR_URL to the address of the service" in err
 
 
 # --- submit ---
@@ -444,6 +457,19 @@ def test_instances_under_dynamic_allocation_are_initial_executors(cli, spark, wi
     cli("submit", *with_instances, "--", "spark-submit", *own, "job.jar", status=7)
     added = added_to(spark(), own)
     assert added["spark.dynamicAllocation.maxExecutors"] == initial and "spark.executor.instances" not in added
+
+
+@pytest.mark.parametrize("words", [["--num-executors", "3"], ["--num-executors=3"], ["--conf", "spark.executor.instances=3"], ["--num-executors", "3", "--executor-cores", "2"]])
+def test_a_job_with_dynamic_allocation_keeps_it(cli, spark, with_instances, words):
+    """Spark reads the option as the initial executors if the job's properties enable dynamic allocation."""
+    result = cli("submit", *with_instances, "--", "spark-submit", *words, "job.jar", status=7)
+    added = added_to(spark(), words)
+    assert added["spark.dynamicAllocation.enabled"] == "true" and int(added["spark.dynamicAllocation.maxExecutors"]) >= 3
+    assert added["spark.dynamicAllocation.initialExecutors"] == "3" and "the 3 executors that the command sets are the initial ones" in result.err
+    for fixed in (["--dynamic-allocation", "false"], []):
+        own = [*words, *([] if fixed else ["--conf", "spark.dynamicAllocation.enabled=false"])]
+        result = cli("submit", *with_instances, *fixed, "--", "spark-submit", *own, "job.jar", status=7)
+        assert "spark.dynamicAllocation.maxExecutors" not in added_to(spark(), own) and "initial ones" not in result.err
 
 
 def test_the_application_is_that_of_the_command(cli, spark):

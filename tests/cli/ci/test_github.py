@@ -55,6 +55,13 @@ def test_every_verdict_has_outputs_annotations_and_a_summary(use, case):
     junit_format.results(outputs["junit-file"])
 
 
+def test_proposals_are_applied_by_request(use):
+    def speculates(**inputs):
+        return "spark.speculation" in json.loads(pathlib.Path(use({**USUAL, **inputs}).outputs["json-file"]).read_text())["advice"]["spark"]["properties"]
+    assert not speculates() and speculates(apply="speculation")
+    assert "on-missed: 'wran' is not" in use({**USUAL, "on_missed": "wran"}).log
+
+
 def test_a_rise_of_cost(use):
     made = use({**USUAL, "arguments": "--min-executors=30", "max_cost_rise": "5%"})
     assert not made.succeeded and made.outputs["exit-status"] == "3" and made.outputs["verdict"] == "met"
@@ -134,7 +141,7 @@ INERT = ["$(touch made)", "'; touch made; '", '"; touch made; "', "`touch made`"
 
 
 @pytest.mark.parametrize("name", ["application", "size", "deadline", "confidence", "max-cost-rise", "max-error", "max-executors", "cluster", "labels", "no-deadline",
-                                  "on-missed", "on-at-risk", "on-unknown", "on-token-refused", "tolerance", "allow", "warn-only", "dry-run", "on-unavailable", "request-file", "arguments", "provisor"])
+                                  "on-missed", "on-at-risk", "on-unknown", "on-token-refused", "tolerance", "apply", "allow", "warn-only", "dry-run", "on-unavailable", "request-file", "arguments", "provisor"])
 def test_no_input_is_code_or_a_command_to_the_runner(use, name):
     for text in INERT:
         made = use({**USUAL, "dry-run": "true", name: text})
