@@ -77,6 +77,13 @@ bool post_document(struct invocation *invocation,
                    bool once,
                    struct remote_reply *reply);
 
+/* After a refused document: if it has the member at `pointer`, of which only another command reads the
+ * documents, the failure names that command. */
+void name_command_of_member(struct invocation *invocation,
+                            const struct remote_reply *reply,
+                            const char *pointer,
+                            const char *command);
+
 /* Likewise PATCH, of members that may be set twice. */
 bool patch_document(struct invocation *invocation,
                     const char *path,

@@ -306,9 +306,11 @@ static int ask(struct submission *submission)
         (void)fail(failure, gate.status, "the command was not run: %s", gate.headline);
         return (int)gate.status;
     }
-    /* Where no count would be in time, the least late one is no advice to act on. */
-    if (question_status(submission->answer.advice) == EXIT_GATE_FAILED &&
-        !submission->question.force) {
+    /* Without a count there is nothing to compare the run with. Where no count would be in time, the
+     * least late one is no advice to act on. */
+    enum exit_status verdict = question_status(submission->answer.advice);
+    if (verdict == EXIT_TOO_LITTLE_HISTORY ||
+        (verdict == EXIT_GATE_FAILED && !submission->question.force)) {
         warn("%s\n          the command runs as it is; --gate would stop it", gate.headline);
         return EXIT_DONE;
     }

@@ -87,9 +87,9 @@ def test_a_wrong_token(use):
     assert made.succeeded and made.outputs["gate"] == "skipped" and [level for level, _, _ in made.annotations] == ["warning"]
 
 
-@pytest.mark.parametrize("inputs, words", [({}, "neither a deadline nor a limit"), ({"deadline": ""}, "PROVISOR_GATE_DEADLINE is empty"),
-                                           ({"deadline": "", "max_cost_rise": "20%"}, "PROVISOR_GATE_DEADLINE is empty"),
-                                           ({"deadline": "90s", "max_cost_rise": ""}, "PROVISOR_GATE_MAX_COST_RISE is empty")])
+@pytest.mark.parametrize("inputs, words", [({}, "give deadline=90s, max-cost-rise=20% or"), ({"deadline": ""}, " deadline is empty"),
+                                           ({"deadline": "", "max_cost_rise": "20%"}, " deadline is empty"),
+                                           ({"deadline": "90s", "max_cost_rise": ""}, " max-cost-rise is empty")])
 def test_a_gate_without_a_question_is_an_error(use, inputs, words):
     """An input that an expression left empty is none that was not given: the runner gives those their default."""
     made = use({"application": "nightly-etl", "size": "64", **inputs})

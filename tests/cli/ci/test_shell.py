@@ -206,7 +206,7 @@ def test_a_request_as_a_file(gate):
 
 def test_a_token_that_may_only_read(gate, service):
     gate.machine.token = service.command("token", "create", "--team", "alpha", "--name", "reads", "--scopes", "read").strip()
-    assert "--dry-run" in gate(USUAL, status=1).stderr
+    assert "PROVISOR_GATE_DRY_RUN=true stores nothing" in gate(USUAL, status=1).stderr
     gate({**USUAL, "dry_run": "true"})
     assert gate.json()["gate"] == "passed"
 
