@@ -510,7 +510,7 @@ def test_what_is_done_can_be_chosen_without_a_gate(cli, spark):
 def test_no_advice_runs_the_command_as_it_is(cli, spark, make_cli):
     for words in ((), ("--force",), ("--gate", "--on-unknown", "warn")):
         result = cli("submit", *UNKNOWN, *words, "--", "spark-submit", "job.jar", status=7)
-        assert spark() == ["job.jar"] and "runs as it is" in result.err, "without an id, because no number was advised"
+        assert spark() == ["job.jar"] and "runs as it is" in result.err and ("--gate would" in result.err) == ("--gate" not in words), "without an id, because no number was advised"
     for env in ({"PROVISOR_URL": "http://127.0.0.1:9"},):
         result = cli("submit", *MET, "--retries", 0, "--", "spark-submit", "job.jar", status=7, env=env)
         assert spark() == ["job.jar"] and "runs as it is" in result.err

@@ -311,7 +311,8 @@ static int ask(struct submission *submission)
     enum exit_status verdict = question_status(submission->answer.advice);
     if (verdict == EXIT_TOO_LITTLE_HISTORY ||
         (verdict == EXIT_GATE_FAILED && !submission->question.force)) {
-        warn("%s\n          the command runs as it is; --gate would stop it", gate.headline);
+        warn("%s\n          the command runs as it is%s", gate.headline,
+             argument_given(invocation->arguments, "gate") ? "" : "; --gate would stop it");
         return EXIT_DONE;
     }
     if (!add_properties(submission))

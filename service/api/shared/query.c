@@ -198,9 +198,6 @@ enum pv_code
 api_query_problem_size(const struct http_request *request, double *value, struct pv_error *err)
 {
     PV_TRY(api_query_number(request, "problem_size", 0, CODEC_PROBLEM_SIZE_MAX, value, err));
-    if (*value <= 0)
-        return pv_fault(err, PV_PLACE_PARAMETER, "problem_size", "out_of_range",
-                        "must be greater than 0");
     if (*value < CODEC_PROBLEM_SIZE_MIN)
         return pv_fault(err, PV_PLACE_PARAMETER, "problem_size", "out_of_range",
                         "must be at least %s", quantity_digits(CODEC_PROBLEM_SIZE_MIN, 6).text);
