@@ -272,8 +272,8 @@ static bool is_failure(const struct gate_check *check)
     return check->result == CHECK_FAILED || check->result == CHECK_WARNED;
 }
 
-/* What to do about a check that failed, as lines: the limits that would meet the deadline, and the runs
- * that are needed. The caller frees it. NULL: nothing, or no memory. */
+/* Returns the remedies of a check that failed, as lines: the limits that would meet the deadline, and the
+ * runs that are needed. The caller frees the text. NULL if there is no remedy, or no memory. */
 static char *remedy_of(const struct gate *gate, const struct gate_check *check)
 {
     static const struct terminal no_terminal = {.width = 0};

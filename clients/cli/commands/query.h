@@ -77,8 +77,8 @@ bool post_document(struct invocation *invocation,
                    bool once,
                    struct remote_reply *reply);
 
-/* After a refused document: if it has the member at `pointer`, of which only another command reads the
- * documents, the failure names that command. */
+/* After a refused document: if the service does not know the member at `pointer`, the failure names the
+ * command whose files have it. */
 void name_command_of_member(struct invocation *invocation,
                             const struct remote_reply *reply,
                             const char *pointer,

@@ -306,8 +306,8 @@ static int ask(struct submission *submission)
         (void)fail(failure, gate.status, "the command was not run: %s", gate.headline);
         return (int)gate.status;
     }
-    /* Without a count there is nothing to compare the run with. Where no count would be in time, the
-     * least late one is no advice to act on. */
+    /* Without a count the run cannot be compared with a prediction. The least late count of a missed
+     * deadline is applied only by request. */
     enum exit_status verdict = question_status(submission->answer.advice);
     if (verdict == EXIT_TOO_LITTLE_HISTORY ||
         (verdict == EXIT_GATE_FAILED && !submission->question.force)) {
