@@ -86,7 +86,7 @@ def test_proposals_are_applied_only_by_request():
     assert template.inputs["apply"]["default"] == "" and "PROVISOR_GATE_APPLY: {value: '$[[ inputs.apply ]]'" in template.body
     assert "'apply'" in re.search(r"List forwarded\(\) \{(.*?)\}", (CI / "jenkins" / "vars" / "provisorGate.groovy").read_text(), re.S)[1]
     (ask,) = [t for t in yaml.safe_load((CLIENTS / "argo" / "workflow-template.yaml").read_text())["spec"]["templates"] if t["name"] == "ask"]
-    assert {"name": "apply", "value": "null"} in ask["inputs"]["parameters"] and '"apply": {{inputs.parameters.apply}}' in ask["http"]["body"]
+    assert {"name": "apply", "value": "[]"} in ask["inputs"]["parameters"] and '"apply": {{inputs.parameters.apply}}' in ask["http"]["body"]
     for file, name, prefix in (("operators.py", "ProvisorAdviceOperator", ""), ("spark.py", "ProvisorSparkSubmitMixin", "provisor_")):
         assert defaults_of(AIRFLOW / file, name, prefix, "apply") == {"apply": None}
     for readme in ("ci/github", "ci/gitlab", "ci/jenkins", "airflow", "argo"):
