@@ -535,3 +535,11 @@ def test_faults_of_fits(client, change, pointer):
         (8, 1, 1), (8, 2, 1.8), (8, 4, 2.9), (8, 8, 4), (64, 8, 6.1), (64, 16, 11), (64, 32, 15.3), (64, 64, 13.4))]}
     refusal = client.request("POST", "/v1/models/fit", 422, json=changed(body, change)).json()
     assert any(e["pointer"].startswith(pointer) for e in refusal["errors"]), refusal
+
+
+@pytest.mark.parametrize("body, says", [
+    ({"deadline_s": 0}, "deadline_s must be greater than 0, is 0"), ({"deadline_s": -1}, "deadline_s must be greater than 0, is -1"),
+    ({"problem_size": 0}, "problem_size must be greater than 0, is 0"), ({"deadline_s": 1e-10}, "deadline_s must be at least 0.000000001, is 0.0000000001"),
+    ({"confidence": 0}, "confidence must be greater than 0, is 0")])
+def test_a_bound_that_only_keeps_quotients_finite_is_not_quoted(client, body, says):
+    assert client.post("/v1/advice?dry_run=true", {"application": "nothing", **body}, 422).json()["detail"].startswith(says)

@@ -402,3 +402,13 @@ def test_the_first_advice_is_about_the_application_named_and_stores_nothing(serv
                            check=True, timeout=60).stdout
     assert "%s, problem size 100" % name in shown and "advise %s --size 100 --deadline 50s" % name in shown
     assert client.get("/v1/advice?application=" + name).json()["items"] == []
+
+
+@pytest.mark.parametrize("above, shown", [(0, "    ./provisor advise "), (1, "    cli/provisor advise "), (None, "    /")])
+def test_the_first_advice_names_the_client_as_short_as_it_can_be_typed(service, client, name, tmp_path, above, shown):
+    client.post("/v1/applications/%s/runs" % name, {"problem_size": 100, "executors": 4, "cores_per_executor": 4, "duration_s": 50, "stages": [{"id": 0, "tasks": 100, "task_duration_s": 6}]}, 201)
+    program = BUILD / "clients" / "cli" / "provisor"
+    (tmp_path / "token").write_text(client.token)
+    said = subprocess.run([str(ROOT / "ops" / "first-advice"), service.base_url, str(tmp_path / "token"), str(program), name], text=True, capture_output=True, check=True,
+                          timeout=60, cwd=tmp_path if above is None else program.parents[above]).stdout
+    assert [line for line in said.splitlines() if line.startswith(shown) and "advise %s" % name in line], said

@@ -139,6 +139,28 @@ def test_plugins_keep_their_heap_and_are_named(client, name):
     assert said["evidence"]["plugin"] == "Gluten" and "Gluten computes off the heap" in said["message"]
 
 
+MEMORY_OF_GLUTEN = {"spark.executor.memory": "8g", "spark.executor.memoryOverhead": "2g", "spark.memory.offHeap.enabled": "true", "spark.memory.offHeap.size": "20g"}
+
+
+@pytest.mark.parametrize("apply", [["memory"], ["memory", "speculation", "partitions"]])
+def test_a_plugin_keeps_its_heap_also_if_proposals_are_applied(client, name, shared, apply):
+    """Case 16: the heap was nearly empty, 8 GiB became 1280 MiB. With few runs nothing is cut, with many the reason names the plugin."""
+    logs = [log.read_bytes() for log in sorted((shared / "cases" / "16-gluten-offheap").glob("eventlog-*"))]
+    assert len(logs) == 3
+    body = {"application": name, "deadline_s": 600, "include": ["spark", "memory"], "apply": apply, "constraints": {"min_executors": 4, "max_executors": 4}}
+    for copy in range(3):
+        for log in logs:
+            upload(client, log.replace(b"app-20261001", b"app-2026100%d" % (copy + 1)), name)
+        advice = client.post("/v1/advice?dry_run=true", body, 200).json()
+        assert advice["memory"]["properties"] == {} and advice["memory"]["applied"]
+        assert {key: value for key, value in advice["spark"]["properties"].items() if "emory" in key} == MEMORY_OF_GLUTEN
+        assert not [p for p in advice["spark"]["proposals"] if p["kind"] == "memory"]
+        form = client.post("/v1/advice?dry_run=true&format=spark-submit", body, 200).text
+        assert all("--conf %s=%s\n" % pair in form for pair in MEMORY_OF_GLUTEN.items())
+    said = next(r for r in advice["reasons"] if r["code"] == "memory")
+    assert advice["memory"]["ran_with"]["executor_memory_bytes"] == 8 * GIB and said["evidence"]["plugin"] == "Gluten", said
+
+
 def test_nothing_is_changed_to_what_no_machine_holds(client, name):
     """8 GiB ran out of memory; 12 would not fit the cluster, nor do the 8."""
     store(client, name, *(memory_log(n, executors=2 + n, peak=4 * GIB, error="Command exited with code 52" if n == 2 else None) for n in range(3)))

@@ -213,3 +213,11 @@ def test_pages_without_an_end(make_cli, page_of):
     with stub((200, JSON, json.dumps(page_of))) as server:
         result = make_cli(server.url)("apps", "--limit", "100000", *QUICK, status=1)
         assert "do not end" in result.err and len(server.requests) <= 2
+
+
+@pytest.mark.parametrize("command, member, other", [("feasible", "items", "batch"), ("batch", "jobs", "feasible")])
+def test_a_file_of_another_command_is_recognized(cli, command, member, other):
+    (cli.home / "night.yaml").write_text("cluster: {executors: 2, cores_per_executor: 2}\n%s: []\n" % member)
+    assert "`provisor %s` reads files with %s" % (other, member) in cli(command, "night.yaml", status=2).err
+    (cli.home / "night.yaml").write_text("cluster: {executors: 2, cores_per_executor: 2}\nnonsense: []\n")
+    assert "reads files with" not in cli(command, "night.yaml", status=2).err

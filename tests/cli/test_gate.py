@@ -1,5 +1,6 @@
 """advise, gate and submit against the live service and the sample's history."""
 import json
+import math
 import re
 import subprocess
 import time
@@ -215,6 +216,30 @@ def test_reports_of_a_gate(cli, history):
     assert yaml.safe_load((cli.home / "gate.yaml").read_text())["gate"] == "failed"
 
 
+@pytest.mark.parametrize("words, status, remedies", [
+    (AT_RISK, 4, ["a deadline of DEADLINE", "up to this many executors: MAX_EXECUTORS"]), (MISSED, 3, ["a deadline of DEADLINE"]),
+    ((*MISSED, "--on-missed", "warn"), 0, ["a deadline of DEADLINE"]), ((*AT_RISK, "--max-error", "1%"), 4, ["a deadline of DEADLINE"]),
+    (UNKNOWN, 5, ["Needed: 1 more run: ", "on 16 executors"])])
+def test_what_helps_is_in_every_report(cli, words, status, remedies):
+    """A person reads the test report of a merge request, or the annotation, and nothing else."""
+    made = json.loads(cli("gate", *words, "-o", "json", "-o", "junit=gate.xml", "-o", "github=notes", "-o", "markdown=summary.md", status=status).out)
+    limits = made["advice"].get("remedies", {})
+    shortest = limits.get("deadline_s", 0)
+    failures = [case.find("failure") for case in xml.etree.ElementTree.parse(cli.home / "gate.xml").getroot().iter("testcase")]
+    note = (cli.home / "notes").read_text().splitlines()[0]
+    assert [f.text is not None for f in failures] == [True] + [False] * (len(failures) - 1), "only the verdict has remedies"
+    for says in remedies:
+        says = says.replace("MAX_EXECUTORS", str(limits.get("max_executors"))).replace("DEADLINE", "%.1f s" % (math.ceil(shortest * 10) / 10))
+        assert says in failures[0].text and says in note, (says, failures[0].text, note)
+    assert ("more run" in failures[0].text) == ("More runs needed" in (cli.home / "summary.md").read_text())
+
+
+def test_what_helps_without_an_answer_is_in_every_report(cli):
+    said = cli("gate", *NEVER_RAN, "-o", "junit=gate.xml", "-o", "github=notes", "-o", "markdown=summary.md", status=5).err.splitlines()[1].strip()
+    assert said in xml.etree.ElementTree.parse(cli.home / "gate.xml").getroot().find(".//failure").text
+    assert said in (cli.home / "notes").read_text() and said in (cli.home / "summary.md").read_text()
+
+
 def test_a_name_that_is_markup(cli, history, name):
     evil = name + '<b>&"x"|`'
     history.post("/v1/applications", {"name": evil}, status=201)
@@ -350,8 +375,21 @@ def test_an_end_that_is_no_instant_is_not_repeated(make_cli, instant):
     assert result.err == "" and "token_expires_at" not in json.loads(result.out)
 
 
-def test_without_a_url_no_service_is_away(make_cli):
-    make_cli()("gate", *MET, "--retries", 0, status=1)
+@pytest.mark.parametrize("url, status, says", [
+    (None, 1, "PROVISOR_URL is not set"), ("", 1, "PROVISOR_URL is not set"), ("https://HOST", 1, "may not speak TLS"), ("http://HOST/nowhere", 1, "no resource has this path"),
+    ("ftp://HOST", 2, "is not the URL of a service"), ("http://127.0.0.1:9", 0, "the job continues unchecked"), ("http://no-host.invalid", 0, "the job continues unchecked")])
+def test_a_wrong_address_is_no_service_that_is_away(service, make_cli, spark, url, status, says):
+    """The table of docs/pipelines.md."""
+    cli = make_cli()
+    env = {"PROVISOR_TOKEN": "prv_x", "PATH": spark.path, **({} if url is None else {"PROVISOR_URL": url.replace("HOST", service.base_url.partition("//")[2])})}
+    assert says in cli("gate", *MET, "--retries", 0, status=status, env=env).err.replace("\n          ", " ")
+    cli("submit", *MET, "--retries", 0, "--", "spark-submit", "job.jar", status=status or 7, env=env)
+
+
+def test_a_message_without_an_address_says_what_to_set(make_cli):
+    """The default is for who tries the service out; a pipeline forgot its variable."""
+    err = make_cli()("apps", "--retries", 0, status=1).err
+    assert "(the default, because PROVISOR_URL is not set)" in err and "set PROVISOR_URL to the address of the service" in err
 
 
 # --- submit ---
@@ -421,6 +459,19 @@ def test_instances_under_dynamic_allocation_are_initial_executors(cli, spark, wi
     assert added["spark.dynamicAllocation.maxExecutors"] == initial and "spark.executor.instances" not in added
 
 
+@pytest.mark.parametrize("words", [["--num-executors", "3"], ["--num-executors=3"], ["--conf", "spark.executor.instances=3"], ["--num-executors", "3", "--executor-cores", "2"]])
+def test_a_job_with_dynamic_allocation_keeps_it(cli, spark, with_instances, words):
+    """Spark reads the option as the initial executors if the job's properties enable dynamic allocation."""
+    result = cli("submit", *with_instances, "--", "spark-submit", *words, "job.jar", status=7)
+    added = added_to(spark(), words)
+    assert added["spark.dynamicAllocation.enabled"] == "true" and int(added["spark.dynamicAllocation.maxExecutors"]) >= 3
+    assert added["spark.dynamicAllocation.initialExecutors"] == "3" and "the 3 executors that the command sets are the initial ones" in result.err
+    for fixed in (["--dynamic-allocation", "false"], []):
+        own = [*words, *([] if fixed else ["--conf", "spark.dynamicAllocation.enabled=false"])]
+        result = cli("submit", *with_instances, *fixed, "--", "spark-submit", *own, "job.jar", status=7)
+        assert "spark.dynamicAllocation.maxExecutors" not in added_to(spark(), own) and "initial ones" not in result.err
+
+
 def test_the_application_is_that_of_the_command(cli, spark):
     for words in (["--name", "nightly-etl"], ["--name=nightly-etl"], ["--conf", "spark.app.name=nightly-etl"]):
         cli("submit", "-s", 64, "-d", "90s", "--", "nice", "-n", "1", "spark-submit", *words, "job.jar", status=7)
@@ -457,8 +508,9 @@ def test_what_is_done_can_be_chosen_without_a_gate(cli, spark):
 
 
 def test_no_advice_runs_the_command_as_it_is(cli, spark, make_cli):
-    cli("submit", *UNKNOWN, "--", "spark-submit", "job.jar", status=7)
-    assert spark()[-1] == "job.jar" and not any("instances" in w for w in spark())
+    for words in ((), ("--force",), ("--gate", "--on-unknown", "warn")):
+        result = cli("submit", *UNKNOWN, *words, "--", "spark-submit", "job.jar", status=7)
+        assert spark() == ["job.jar"] and "runs as it is" in result.err and ("--gate would" in result.err) == ("--gate" not in words), "without an id, because no number was advised"
     for env in ({"PROVISOR_URL": "http://127.0.0.1:9"},):
         result = cli("submit", *MET, "--retries", 0, "--", "spark-submit", "job.jar", status=7, env=env)
         assert spark() == ["job.jar"] and "runs as it is" in result.err

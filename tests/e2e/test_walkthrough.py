@@ -86,6 +86,7 @@ def test_the_walk_through_works_as_printed(place):
     check_refusal([r["response"] for r in replies if r.get("kind") == "AdmissionReview"])
     check_shown(output)
     check_slot_plan(next(r for r in replies if "splits" in r and "sweep" in r))
+    check_webhooks([r for r in replies if "recommendation" in r and r.get("deadline_s") == 1])
     check_readme(next(r for r in replies if "recommendation" in r))
     check_pictures(folder / "var" / "pictures")
 
@@ -141,6 +142,16 @@ def check_slot_plan(plan):
     best = (plan["map_slots"], plan["reduce_slots"], plan["per_node"]["map_slots"], plan["per_node"]["reduce_slots"], round(plan["makespan_s"]))
     assert "For this batch it is %d and %d, %d and %d on each node, and all jobs take %d s." % best in text
     assert "One map slot alone would make it %d s." % round(plan["splits"][0]["makespan_s"]) in text
+
+
+def check_webhooks(replies):
+    """The event that docs/webhooks.md shows is of the advice that it asks for."""
+    (advice,) = replies
+    shown = json.loads(re.search(r"^```json\n(.*?)^```$", (ROOT / "docs" / "webhooks.md").read_text(), re.M | re.S).group(1))["data"]
+    best = advice["recommendation"]
+    wanted = {**{key: advice[key] for key in ("application", "verdict", "feasible", "deadline_s")}, "executors": best["executors"],
+              "predicted_duration_s": round(best["predicted_duration_s"], 3)}
+    assert {key: shown[key] for key in wanted} == wanted
 
 
 def check_readme(reply):

@@ -387,6 +387,10 @@ def test_certificates_are_verified(certificate, no_waiting, caplog):
         assert "not verified" not in caplog.text
         connect(url, TOKEN, verify=False)
         assert run(operator_of(MET))["verdict"] == "met" and "certificates are not verified" in caplog.text
+        with stub((201, JSON, "{}")) as without_tls:
+            connect(without_tls.url.replace("http:", "https:"), TOKEN)
+            with pytest.raises(AirflowFailException, match="speaks no TLS"):
+                run(operator_of(MET))
         connect(url, TOKEN, ca="/nowhere.pem")
         with pytest.raises(AirflowFailException, match="/nowhere.pem cannot be read"):
             run(operator_of(MET))

@@ -224,6 +224,14 @@ def test_everything_is_in_one_namespace():
 # --- the requests -----------------------------------------------------------------------------------------------
 
 
+def test_proposals_are_applied_by_request(cluster, history):
+    def properties(**more):
+        agent = Agent(cluster, one("WorkflowTemplate", "provisor"))  # a workflow of its own: the same one would get the recorded answer
+        node = agent.run(templates(agent.workflow)["ask"], {"application": "nightly-etl", "problem_size": "64", "deadline_s": "90", **more})
+        return json.loads(node.result)["spark"]["properties"]
+    assert "spark.speculation" not in properties() and properties(apply='["speculation"]')["spark.speculation"] == "true"
+
+
 @pytest.mark.parametrize("verdict", sorted(CASES))
 def test_ask_and_gate(cluster, history, verdict):
     size, deadline, constraints = CASES[verdict]

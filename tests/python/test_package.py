@@ -1,5 +1,6 @@
 """Wheel and source distribution by Debian's tools, installed without a network; types and style."""
 import ast
+import json
 import os
 import pathlib
 import re
@@ -120,11 +121,13 @@ MISUSE = {
 }
 
 
-PAGES = [ROOT / "docs" / "python.md", PACKAGE / "README.md"]
+PAGES = [ROOT / "docs" / "python.md", PACKAGE / "README.md", *sorted((ROOT / "clients" / "notebooks").glob("*.ipynb"))]
 
 
 def programs(path):
-    """The programs in Python of a page, as one."""
+    """The programs in Python of a page or a notebook, as one."""
+    if path.suffix == ".ipynb":
+        return "\n".join("".join(cell["source"]) for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code")
     return "\n".join(re.findall(r"^```python\n(.*?)^```", path.read_text(), re.M | re.S))
 
 

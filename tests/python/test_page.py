@@ -35,6 +35,13 @@ def test_the_programs_of_the_page(service, history, sample, tmp_path, monkeypatc
     assert variables["watch"].report.properties.items() <= variables["builder"].properties.items()
 
 
+def test_a_result_prints_as_the_page_says(client, history):
+    """In one short line; all members are in to_dict()."""
+    assert "`print` of a result writes what matters most in one short line, and `to_dict()` has all members" in PAGE
+    advice = client.advise("nightly-etl", problem_size=64, deadline_s=90, dry_run=True)
+    assert "\n" not in str(advice) and len(str(advice)) < 200 < len(str(advice.to_dict()))
+
+
 def test_the_page_names_all_exceptions():
     """But for the base classes."""
     names = {name for name, value in vars(provisor).items() if isinstance(value, type) and issubclass(value, provisor.ProvisorError)}

@@ -156,6 +156,9 @@ class Client:
             if isinstance(reason, ssl.SSLCertVerificationError):
                 message = "%s: the certificate is not accepted: %s" % (where, reason.verify_message)
                 raise ProvisorRefused(message) from None
+            if type(reason) is ssl.SSLError:  # its subclasses are connections that ended
+                message = "%s: the server speaks no TLS that this side understands: %s" % (where, reason.reason or reason)
+                raise ProvisorRefused(message) from None
             raise _Passing(ProvisorUnavailable("%s cannot be reached: %s" % (where, reason or type(error).__name__))) from None
 
 

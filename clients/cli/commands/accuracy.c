@@ -24,9 +24,43 @@ static const char *remark_of(const json_t *counts)
                : "No run has named the advice that it followed (spark.provisor.adviceId) so far.";
 }
 
+/* --- shares of few runs --- */
+
+/* Of fewer runs a share says more than they do: "1 of 1", not "100 %". */
+enum { SHARE_OF_RUNS_MIN = 20 };
+
+static void count_share(json_t *object, const char *share, const char *of_runs)
+{
+    char text[48];
+    const json_t *value = json_object_get(object, share);
+    double n = json_number_at(object, of_runs, 0);
+    if (!json_is_number(value) || n >= SHARE_OF_RUNS_MIN)
+        return;
+    (void)snprintf(text, sizeof text, "%.0f of %.0f", json_number_value(value) * n, n);
+    (void)json_object_set_new(object, share, json_string(text));
+}
+
+/* The reply with counts instead of such shares, for tables; NULL: no memory. */
+static json_t *with_counted_shares(const json_t *reply)
+{
+    static const char *const lists[] = {"items", "by_model"};
+    json_t *shown = json_deep_copy(reply);
+    size_t i;
+    json_t *object;
+    count_share(json_object_get(shown, "summary"), "interval_coverage", "runs_compared");
+    count_share(json_object_get(shown, "overall"), "interval_coverage", "runs_compared");
+    for (size_t list = 0; list < COUNT(lists); list++)
+        json_array_foreach(json_object_get(shown, lists[list]), i, object)
+            count_share(object, "interval_coverage", "runs_compared");
+    json_array_foreach((json_t *)(uintptr_t)json_at(shown, "overall.calibration"), i, object)
+        count_share(object, "observed_rate", "count");
+    return shown;
+}
+
 /* --- one application --- */
 
-static bool write_application(struct invocation *invocation, const json_t *reply)
+static bool
+write_application(struct invocation *invocation, const json_t *shown, const json_t *reply)
 {
     static const struct column summary[] = {
         {"runs that followed advice", "count", CELL_COUNT, NULL},
@@ -47,12 +81,12 @@ static bool write_application(struct invocation *invocation, const json_t *reply
         {"model", "advised.model", CELL_TEXT, NULL},
         {"run", "run_id", CELL_ID, NULL},
     };
-    const struct section sections[] = {{.value = json_object_get(reply, "summary"),
+    const struct section sections[] = {{.value = json_object_get(shown, "summary"),
                                         .columns = summary,
                                         .n_columns = COUNT(summary)},
-                                       {.text = remark_of(json_object_get(reply, "summary"))},
+                                       {.text = remark_of(json_object_get(shown, "summary"))},
                                        {.title = "Runs, newest first",
-                                        .value = json_object_get(reply, "items"),
+                                        .value = json_object_get(shown, "items"),
                                         .columns = items,
                                         .n_columns = COUNT(items)}};
     return invocation_write_report(invocation, sections, COUNT(sections), reply);
@@ -81,7 +115,7 @@ static json_t *calibration_rows(const json_t *reply)
         "should be", "confidence", CELL_SHARE, NULL                                                \
     }
 
-static bool write_team(struct invocation *invocation, const json_t *reply)
+static bool write_team(struct invocation *invocation, const json_t *shown, const json_t *reply)
 {
     static const struct column applications[] = {{"application", "application", CELL_NAME, NULL},
                                                  ACCURACY_COLUMNS};
@@ -94,19 +128,19 @@ static bool write_team(struct invocation *invocation, const json_t *reply)
         {"predicted", "predicted_probability", CELL_PROBABILITY, NULL},
         {"in time", "observed_rate", CELL_SHARE, NULL},
     };
-    json_t *tenths = calibration_rows(reply);
+    json_t *tenths = calibration_rows(shown);
     const struct section sections[] = {
         {.title = "All runs that followed advice",
-         .value = json_object_get(reply, "overall"),
+         .value = json_object_get(shown, "overall"),
          .columns = overall,
          .n_columns = COUNT(overall)},
-        {.text = remark_of(json_object_get(reply, "overall"))},
+        {.text = remark_of(json_object_get(shown, "overall"))},
         {.title = "By application",
-         .value = json_object_get(reply, "items"),
+         .value = json_object_get(shown, "items"),
          .columns = applications,
          .n_columns = COUNT(applications)},
         {.title = "By model",
-         .value = json_object_get(reply, "by_model"),
+         .value = json_object_get(shown, "by_model"),
          .columns = models,
          .n_columns = COUNT(models)},
         {.title = "Probability of meeting the deadline, and share that met it",
@@ -139,8 +173,11 @@ static int run(struct invocation *invocation)
     query_instant(&query, "since", "since");
     query_instant(&query, "until", "until");
     json_t *reply = query_pages(&query, path, ACCURACY_LIMIT);
-    bool good = reply != NULL &&
-                (team ? write_team(invocation, reply) : write_application(invocation, reply));
+    json_t *shown =
+        invocation_for_people(invocation) ? with_counted_shares(reply) : json_incref(reply);
+    bool good = reply != NULL && (team ? write_team(invocation, shown, reply)
+                                       : write_application(invocation, shown, reply));
+    json_decref(shown);
     json_decref(reply);
     return good ? EXIT_DONE : invocation_failed(invocation);
 }

@@ -373,6 +373,12 @@ static void write_remedies(FILE *out, const json_t *advice)
                 cost_text(advice, "remedies.max_cost").text);
 }
 
+void advice_write_remedies(FILE *out, const struct terminal *terminal, const json_t *advice)
+{
+    write_remedies(out, advice);
+    write_data_needed(out, terminal, advice);
+}
+
 static void write_findings(
     FILE *out, const struct terminal *terminal, const json_t *findings, size_t first, size_t most)
 {
@@ -461,8 +467,7 @@ void advice_view_write(FILE *out,
     }
     if (answer->stands)
         write_stands(out, terminal, answer);
-    write_remedies(out, advice);
-    write_data_needed(out, terminal, advice);
+    advice_write_remedies(out, terminal, advice);
     write_changes(out, terminal, advice);
     write_proposals(out, terminal, advice);
     write_autoscaling(out, terminal, advice);

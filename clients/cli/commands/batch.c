@@ -178,6 +178,7 @@ static int run(struct invocation *invocation)
     const bool good = ask(invocation, text, &reply) && write_answers(invocation, reply.json);
     const enum exit_status status = good ? status_of_all(reply.json) : EXIT_FAILED;
     free(text);
+    name_command_of_member(invocation, &reply, "/jobs", "feasible");
     remote_reply_clear(&reply);
     return good ? (int)status : invocation_failed(invocation);
 }

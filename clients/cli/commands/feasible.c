@@ -158,6 +158,7 @@ static int run(struct invocation *invocation)
     ask_for_schedule(invocation, request);
     bool good = post_document(invocation, "/v1/feasibility", request, false, &reply) &&
                 write_answer(invocation, reply.json);
+    name_command_of_member(invocation, &reply, "/items", "batch");
     int status = json_true_at(reply.json, "feasible") ? EXIT_DONE : EXIT_GATE_FAILED;
     remote_reply_clear(&reply);
     return good ? status : invocation_failed(invocation);

@@ -70,8 +70,11 @@ static bool write_markdown(struct gating *gating, FILE *out)
         gate_write_token_end(out, gate);
         fputc('\n', out);
     }
-    if (gate->answer == NULL)
+    if (gate->answer == NULL) {
+        if (gate->next[0] != '\0')
+            fprintf(out, "\nWhat to do: %s\n", gate->next);
         return true;
+    }
     char *text = question_render(gating->invocation, &gating->question, gate->answer, "markdown");
     if (text == NULL) {
         /* The gate has decided; that its summary is short is no reason to decide otherwise. */

@@ -1,5 +1,6 @@
 #include "cli/commands/gate_checks.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands/advice_view.h"
@@ -256,6 +257,7 @@ void gate_refuse(const struct failure *failure, const struct question *question,
     fail_check(check, failure->status, true);
     (void)snprintf(check->message, sizeof check->message, "%.1000s", failure->what);
     (void)snprintf(gate->headline, sizeof gate->headline, "%.1000s", failure->what);
+    (void)snprintf(gate->next, sizeof gate->next, "%s", failure->next);
 }
 
 /* --- reports --- */
@@ -264,6 +266,33 @@ static const char *const result_words[] = {[CHECK_PASSED] = "passed",
                                            [CHECK_FAILED] = "failed",
                                            [CHECK_WARNED] = "warned",
                                            [CHECK_SKIPPED] = "skipped"};
+
+static bool is_failure(const struct gate_check *check)
+{
+    return check->result == CHECK_FAILED || check->result == CHECK_WARNED;
+}
+
+/* Returns the remedies of a check that failed, as lines: the limits that would meet the deadline, and the
+ * runs that are needed. The caller frees the text. NULL if there is no remedy, or no memory. */
+static char *remedy_of(const struct gate *gate, const struct gate_check *check)
+{
+    static const struct terminal no_terminal = {.width = 0};
+    char *text = NULL;
+    size_t n = 0;
+    if (!is_failure(check) || check != &gate->checks[0])
+        return NULL;
+    FILE *out = open_memstream(&text, &n);
+    if (out == NULL)
+        return NULL;
+    if (gate->answer != NULL)
+        advice_write_remedies(out, &no_terminal, gate->answer->advice);
+    else if (gate->next[0] != '\0')
+        fprintf(out, "%s\n", gate->next);
+    if (fclose(out) == 0 && n > 0)
+        return text;
+    free(text);
+    return NULL;
+}
 
 void gate_write_token_end(FILE *out, const struct gate *gate)
 {
@@ -285,6 +314,7 @@ json_t *gate_json(const struct gate *gate)
                      gate->token_expires[0] == '\0' ? NULL : gate->token_expires);
 }
 
+/* Line ends stay, which are blanks in an attribute. */
 static void write_xml(FILE *out, const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -301,8 +331,35 @@ static void write_xml(FILE *out, const char *text)
             fputc('?', out); /* U+FFFE and U+FFFF, which XML does not have */
             text += 2;
         } else
-            fputc(c < ' ' ? ' ' : c, out);
+            fputc(c < ' ' && c != '\n' ? ' ' : c, out);
     }
+}
+
+/* The message is the attribute that lists show; what to do is the text below it. */
+static void write_test_failure(FILE *out, const struct gate *gate, const struct gate_check *check)
+{
+    char *remedy = remedy_of(gate, check);
+    fprintf(out, "<failure type=\"exit %d\" message=\"", (int)check->status);
+    write_xml(out, check->message);
+    if (remedy == NULL) {
+        fputs("\"/>", out);
+        return;
+    }
+    fputs("\">", out);
+    write_xml(out, remedy);
+    fputs("</failure>", out);
+    free(remedy);
+}
+
+static void write_test_case(FILE *out, const struct gate *gate, const struct gate_check *check)
+{
+    if (is_failure(check)) {
+        write_test_failure(out, gate, check);
+        return;
+    }
+    fputs(check->result == CHECK_SKIPPED ? "<skipped message=\"" : "<system-out>", out);
+    write_xml(out, check->message);
+    fputs(check->result == CHECK_SKIPPED ? "\"/>" : "</system-out>", out);
 }
 
 void gate_write_junit(FILE *out, const struct gate *gate)
@@ -310,7 +367,7 @@ void gate_write_junit(FILE *out, const struct gate *gate)
     size_t failed = 0;
     size_t skipped = 0;
     for (size_t i = 0; i < gate->n; i++) {
-        failed += gate->checks[i].result == CHECK_FAILED || gate->checks[i].result == CHECK_WARNED;
+        failed += is_failure(&gate->checks[i]);
         skipped += gate->checks[i].result == CHECK_SKIPPED;
     }
     const char *application =
@@ -325,14 +382,7 @@ void gate_write_junit(FILE *out, const struct gate *gate)
         fputs("    <testcase classname=\"provisor.", out);
         write_xml(out, application);
         fprintf(out, "\" name=\"%s\">\n      ", check->name);
-        if (check->result == CHECK_FAILED || check->result == CHECK_WARNED)
-            fprintf(out, "<failure type=\"exit %d\" message=\"", (int)check->status);
-        else if (check->result == CHECK_SKIPPED)
-            fputs("<skipped message=\"", out);
-        else
-            fputs("<system-out>", out);
-        write_xml(out, check->message);
-        fputs(check->result == CHECK_PASSED ? "</system-out>" : "\"/>", out);
+        write_test_case(out, gate, check);
         fputs("\n    </testcase>\n", out);
     }
     if (gate->token_expires[0] != '\0') {
@@ -404,6 +454,13 @@ void gate_write_github(FILE *out, const struct gate *gate)
         write_escaped(out, title, true);
         fputs("::", out);
         write_escaped(out, check->message, false);
+        char *remedy = remedy_of(gate, check);
+        if (remedy != NULL) {
+            remedy[strlen(remedy) - 1] = '\0'; /* the last line end */
+            fputs(remedy[0] == '\n' ? "" : "%0A", out);
+            write_escaped(out, remedy, false);
+        }
+        free(remedy);
         fputc('\n', out);
     }
     if (gate->outcome == GATE_PASSED) {

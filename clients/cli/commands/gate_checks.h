@@ -47,6 +47,7 @@ struct gate {
     enum exit_status status;
     const struct answer *answer; /* NULL: none */
     char headline[1200];
+    char next[512];                    /* remedy for a question without an answer; or "" */
     char token_expires[TOKEN_EXPIRES]; /* the end of the token if it is near; "" if not */
 };
 

@@ -287,6 +287,19 @@ bool post_document(struct invocation *invocation,
     return send_document(invocation, "POST", path, document, once, reply);
 }
 
+void name_command_of_member(struct invocation *invocation,
+                            const struct remote_reply *reply,
+                            const char *pointer,
+                            const char *command)
+{
+    const json_t *errors = json_object_get(reply->json, "errors");
+    for (size_t i = 0; i < json_array_size(errors); i++)
+        if (strcmp(json_text_at(json_array_get(errors, i), "pointer", ""), pointer) == 0 &&
+            strcmp(json_text_at(json_array_get(errors, i), "code", ""), "unknown_field") == 0)
+            (void)fail_next(&invocation->failure, "`provisor %s` reads files with %s", command,
+                            pointer + 1);
+}
+
 bool patch_document(struct invocation *invocation,
                     const char *path,
                     json_t *document,

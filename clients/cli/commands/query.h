@@ -77,6 +77,13 @@ bool post_document(struct invocation *invocation,
                    bool once,
                    struct remote_reply *reply);
 
+/* After a refused document: if the service does not know the member at `pointer`, the failure names the
+ * command whose files have it. */
+void name_command_of_member(struct invocation *invocation,
+                            const struct remote_reply *reply,
+                            const char *pointer,
+                            const char *command);
+
 /* Likewise PATCH, of members that may be set twice. */
 bool patch_document(struct invocation *invocation,
                     const char *path,

@@ -52,15 +52,61 @@ static void submission_clear(struct submission *submission)
 static bool enforce_instances_as_initial(json_t *enforced)
 {
     static const char initial[] = DYNAMIC "initialExecutors";
-    const char *enabled = json_string_value(json_object_get(enforced, DYNAMIC "enabled"));
     json_t *instances = json_object_get(enforced, INSTANCES);
     const char *before = json_string_value(json_object_get(enforced, initial));
-    if (enabled == NULL || strcasecmp(enabled, "true") != 0 || instances == NULL)
-        return true;
     bool is_larger =
         before == NULL || strtol(json_string_value(instances), NULL, 10) > strtol(before, NULL, 10);
     return (!is_larger || json_object_set(enforced, initial, instances) == 0) &&
            json_object_del(enforced, INSTANCES) == 0;
+}
+
+static json_t *enforced_of(const struct question *question)
+{
+    return json_object_get(json_object_get(question->body, "constraints"), "enforced");
+}
+
+/* Would the job run with dynamic allocation if nothing set its instances? False also if the service does
+ * not answer, which is recorded. */
+static bool runs_dynamically(struct submission *submission)
+{
+    struct invocation *invocation = submission->invocation;
+    struct question question = {.body = json_deep_copy(submission->question.body), .dry_run = true};
+    struct answer answer = {.advice = NULL};
+    if (question.body == NULL)
+        return fail_memory(&invocation->failure);
+    (void)json_object_del(enforced_of(&question), INSTANCES);
+    bool is_answered = question_ask(invocation, &question, &answer);
+    const json_t *properties = json_at(answer.advice, "spark.properties");
+    const char *enabled = json_string_value(json_object_get(properties, DYNAMIC "enabled"));
+    bool is_dynamic = is_answered && enabled != NULL && strcmp(enabled, "true") == 0;
+    answer_clear(&answer);
+    question_clear(&question);
+    return is_dynamic;
+}
+
+/* The instances that the command sets: a fixed number, or the initial executors if the command or the
+ * job's history has dynamic allocation. False: recorded. */
+static bool settle_instances(struct submission *submission)
+{
+    struct invocation *invocation = submission->invocation;
+    json_t *enforced = enforced_of(&submission->question);
+    const char *instances = json_string_value(json_object_get(enforced, INSTANCES));
+    const char *enabled = json_string_value(json_object_get(enforced, DYNAMIC "enabled"));
+    const json_t *constraints = json_object_get(submission->question.body, "constraints");
+    if (instances == NULL)
+        return true;
+    bool is_dynamic = enabled != NULL && strcasecmp(enabled, "true") == 0;
+    if (enabled == NULL && json_object_get(constraints, "dynamic_allocation") == NULL) {
+        is_dynamic = runs_dynamically(submission);
+        if (is_dynamic)
+            invocation_say(invocation,
+                           "provisor: the job runs with dynamic allocation: the %s executors that "
+                           "the command sets are the initial ones",
+                           instances);
+    }
+    return invocation->failure.status == EXIT_DONE &&
+           (!is_dynamic || enforce_instances_as_initial(enforced) ||
+            fail_memory(&invocation->failure));
 }
 
 /* What the caller sets stays so, and the rest is to go with it. */
@@ -89,7 +135,7 @@ static bool enforce_settings(struct submission *submission)
             json_object_set_new(enforced, key, json_string(setting.value)) != 0)
             return fail_memory(failure);
     }
-    return enforce_instances_as_initial(enforced) || fail_memory(failure);
+    return true;
 }
 
 static bool read_submission(struct submission *submission)
@@ -246,7 +292,8 @@ static int ask(struct submission *submission)
 {
     struct invocation *invocation = submission->invocation;
     struct failure *failure = &invocation->failure;
-    if (!question_ask(invocation, &submission->question, &submission->answer)) {
+    if (!settle_instances(submission) ||
+        !question_ask(invocation, &submission->question, &submission->answer)) {
         if (gate_stops_on(failure, &submission->limits))
             return invocation_failed(invocation);
         warn("%s\n          the command runs as it is, without advice", failure->what);
@@ -259,10 +306,13 @@ static int ask(struct submission *submission)
         (void)fail(failure, gate.status, "the command was not run: %s", gate.headline);
         return (int)gate.status;
     }
-    /* Where no count would be in time, the least late one is no advice to act on. */
-    if (question_status(submission->answer.advice) == EXIT_GATE_FAILED &&
-        !submission->question.force) {
-        warn("%s\n          the command runs as it is; --gate would stop it", gate.headline);
+    /* Without a count the run cannot be compared with a prediction. The least late count of a missed
+     * deadline is applied only by request. */
+    enum exit_status verdict = question_status(submission->answer.advice);
+    if (verdict == EXIT_TOO_LITTLE_HISTORY ||
+        (verdict == EXIT_GATE_FAILED && !submission->question.force)) {
+        warn("%s\n          the command runs as it is%s", gate.headline,
+             argument_given(invocation->arguments, "gate") ? "" : "; --gate would stop it");
         return EXIT_DONE;
     }
     if (!add_properties(submission))

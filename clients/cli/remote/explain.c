@@ -47,9 +47,17 @@ bool explain_network(const struct settings *settings,
     /* Where nobody said which service there is, none is away. */
     if (failure != NULL && explain_is_passing(result) && settings->url_chosen)
         failure->unavailable = true;
+    if (result == CURLE_SSL_CONNECT_ERROR)
+        return fail_next(failure,
+                         "the server may not speak TLS: check the port, and whether the URL (%s) "
+                         "begins with http:// or https://",
+                         settings->url_from);
     if (is_tls(result))
-        return fail_next(failure, "the certificate is not trusted or the server speaks no TLS: "
-                                  "--ca-file or PROVISOR_CA_FILE names your own authority");
+        return fail_next(failure, "the certificate is not trusted: --ca-file or PROVISOR_CA_FILE "
+                                  "names your own authority");
+    if (!settings->url_chosen)
+        return fail_next(failure, "set PROVISOR_URL to the address of the service, or give --url; "
+                                  "`provisor login` stores an address");
     if (result == CURLE_COULDNT_RESOLVE_HOST || result == CURLE_COULDNT_RESOLVE_PROXY)
         return fail_next(
             failure, "check the name of the host; `provisor login --url URL` stores another one");

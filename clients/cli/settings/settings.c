@@ -15,7 +15,7 @@
 #include "cli/settings/section.h"
 
 static const char default_url[] = "http://127.0.0.1:8080";
-static const char default_url_from[] = "the default";
+static const char default_url_from[] = "the default, because PROVISOR_URL is not set";
 
 /* Without slashes at its end. */
 static void trim_url(char *url)

@@ -11,6 +11,7 @@
 #include "base/plural.h"
 #include "base/quantity_text.h"
 #include "base/uuid.h"
+#include "codec/json/bounds.h"
 
 static enum pv_code parse(struct arena *tree,
                           const char *text,
@@ -279,6 +280,12 @@ double codec_as_number(const struct codec_node *node, unsigned flags, double low
     }
     double value = json_value_number(node->json);
     bool below = (flags & CODEC_ABOVE) != 0 ? value <= low : value < low;
+    if (below && value <= 0 && low > 0 && low <= CODEC_SECONDS_MIN) {
+        /* The bound only keeps quotients finite: 0 is the mistake. */
+        codec_fault(node, "out_of_range", "must be greater than 0, is %s",
+                    quantity_digits(value, 15).text);
+        return NAN;
+    }
     if (below) {
         codec_fault(node, "out_of_range", "must be %s %s, is %s",
                     (flags & CODEC_ABOVE) != 0 ? "greater than" : "at least",

@@ -48,11 +48,18 @@ def test_every_verdict_has_outputs_annotations_and_a_summary(use, case):
         assert outputs[name] == "" if value is None else float(outputs[name]) == pytest.approx(value, rel=1e-6), name
     levels = [level for level, _, _ in made.annotations]
     assert levels == [{"passed": "notice", "failed": "error", "warned": "warning"}[outcome]], made.annotations
-    assert "%25" not in made.annotations[0][2] and made.annotations[0][2] in [answer["message"]]
+    assert "%25" not in made.annotations[0][2] and made.annotations[0][2].splitlines()[0] == answer["message"]
     assert made.summary.startswith("## provisor: gate %s\n" % outcome)
     assert made.outputs["summary"] == made.summary.rstrip("\n")
     assert not list(use.machine.workspace.iterdir()), "nothing is left among the sources"
     junit_format.results(outputs["junit-file"])
+
+
+def test_proposals_are_applied_by_request(use):
+    def speculates(**inputs):
+        return "spark.speculation" in json.loads(pathlib.Path(use({**USUAL, **inputs}).outputs["json-file"]).read_text())["advice"]["spark"]["properties"]
+    assert not speculates() and speculates(apply="speculation")
+    assert "on-missed: 'wran' is not" in use({**USUAL, "on_missed": "wran"}).log
 
 
 def test_a_rise_of_cost(use):
@@ -80,9 +87,9 @@ def test_a_wrong_token(use):
     assert made.succeeded and made.outputs["gate"] == "skipped" and [level for level, _, _ in made.annotations] == ["warning"]
 
 
-@pytest.mark.parametrize("inputs, words", [({}, "neither a deadline nor a limit"), ({"deadline": ""}, "PROVISOR_GATE_DEADLINE is empty"),
-                                           ({"deadline": "", "max_cost_rise": "20%"}, "PROVISOR_GATE_DEADLINE is empty"),
-                                           ({"deadline": "90s", "max_cost_rise": ""}, "PROVISOR_GATE_MAX_COST_RISE is empty")])
+@pytest.mark.parametrize("inputs, words", [({}, "give deadline=90s, max-cost-rise=20% or"), ({"deadline": ""}, " deadline is empty"),
+                                           ({"deadline": "", "max_cost_rise": "20%"}, " deadline is empty"),
+                                           ({"deadline": "90s", "max_cost_rise": ""}, " max-cost-rise is empty")])
 def test_a_gate_without_a_question_is_an_error(use, inputs, words):
     """An input that an expression left empty is none that was not given: the runner gives those their default."""
     made = use({"application": "nightly-etl", "size": "64", **inputs})
@@ -134,7 +141,7 @@ INERT = ["$(touch made)", "'; touch made; '", '"; touch made; "', "`touch made`"
 
 
 @pytest.mark.parametrize("name", ["application", "size", "deadline", "confidence", "max-cost-rise", "max-error", "max-executors", "cluster", "labels", "no-deadline",
-                                  "on-missed", "on-at-risk", "on-unknown", "on-token-refused", "tolerance", "allow", "warn-only", "dry-run", "on-unavailable", "request-file", "arguments", "provisor"])
+                                  "on-missed", "on-at-risk", "on-unknown", "on-token-refused", "tolerance", "apply", "allow", "warn-only", "dry-run", "on-unavailable", "request-file", "arguments", "provisor"])
 def test_no_input_is_code_or_a_command_to_the_runner(use, name):
     for text in INERT:
         made = use({**USUAL, "dry-run": "true", name: text})

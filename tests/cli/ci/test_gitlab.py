@@ -1,4 +1,5 @@
 """clients/ci/gitlab: the template's header and job, and its script run as a runner runs it."""
+import json
 import re
 
 import pytest
@@ -42,6 +43,14 @@ def test_every_verdict_has_its_status_and_reports(pipeline, case):
     assert "::" not in re.sub(r"spark\.\S+", "", made.log), "annotations are GitHub's"
 
 
+def test_proposals_are_applied_by_request(pipeline):
+    def speculates(**inputs):
+        assert pipeline(inputs).status == "success"
+        return "spark.speculation" in json.loads((pipeline.machine.workspace / "provisor-gate" / "gate.json").read_text())["advice"]["spark"]["properties"]
+    assert not speculates() and speculates(apply="memory,speculation")
+    assert "apply nonsense must be one of" in pipeline({"apply": "nonsense"}).log
+
+
 def test_a_rise_of_cost(pipeline):
     made = pipeline({"max_cost_rise": "5%"}, inherited={"PROVISOR_GATE_ARGUMENTS": "--min-executors=30"})
     assert made.status == "failed" and made.exit_status == 3 and float(made.dotenv["PROVISOR_COST_CHANGE_PERCENT"]) > 5
@@ -70,9 +79,9 @@ def test_a_wrong_token(pipeline):
 
 
 @pytest.mark.parametrize("inputs, inherited, words", [
-    ({"deadline": "none"}, {}, "neither a deadline nor a limit"), ({"deadline": ""}, {}, "PROVISOR_GATE_DEADLINE is empty"),
-    ({"deadline": "", "max_cost_rise": "20%"}, {}, "PROVISOR_GATE_DEADLINE is empty"), ({"max_cost_rise": ""}, {}, "PROVISOR_GATE_MAX_COST_RISE is empty"),
-    ({}, {"PROVISOR_GATE_DEADLINE": ""}, "PROVISOR_GATE_DEADLINE is empty")])
+    ({"deadline": "none"}, {}, "give deadline=90s, max_cost_rise=20%"), ({"deadline": ""}, {}, " deadline is empty"),
+    ({"deadline": "", "max_cost_rise": "20%"}, {}, " deadline is empty"), ({"max_cost_rise": ""}, {}, " max_cost_rise is empty"),
+    ({}, {"PROVISOR_GATE_DEADLINE": ""}, " deadline is empty")])
 def test_a_gate_without_a_question_is_an_error(pipeline, inputs, inherited, words):
     """An input that was left out has its default, one that is empty was meant to hold something."""
     made = pipeline(inputs, inherited=inherited)
@@ -134,7 +143,7 @@ def test_the_job_as_a_document():
     assert job["script"] == ["provisor-gate"], "no input in it"
     assert job["allow_failure"] == {"exit_codes": [255]} and job["artifacts"]["when"] == "always"
     for variable, what in job["variables"].items():
-        assert variable == "PROVISOR_GATE_DIRECTORY" or what["expand"] is False
+        assert variable in ("PROVISOR_GATE_DIRECTORY", "PROVISOR_GATE_NAMES") or what["expand"] is False
 
 
 def test_every_input_is_used_and_described():

@@ -83,6 +83,14 @@ def test_what_fails_ends_the_build(build, inputs, status):
     assert "gate.xml" in archived(made), "reports are kept all the same"
 
 
+def test_proposals_are_applied_by_request(build):
+    def speculates(**inputs):
+        assert build({**USUAL, **inputs})["result"] == "SUCCESS"
+        return "spark.speculation" in json.loads((build.machine.workspace / "provisor-gate" / "gate.json").read_text())["advice"]["spark"]["properties"]
+    assert not speculates() and speculates(apply=["memory", "speculation"]) and speculates(apply="speculation")
+    assert "onMissed: 'wran' is not" in build({**USUAL, "onMissed": "wran"})["console"]
+
+
 def test_the_service_is_away(build):
     url = "http://127.0.0.1:%d" % free_port()
     made = build({**USUAL, "url": url})

@@ -115,9 +115,11 @@ def test_an_application_without_history(gate):
 
 
 @pytest.mark.parametrize("inputs, words", [
-    ({"deadline": "soon"}, "--deadline"), ({"warn_only": "yes"}, "PROVISOR_GATE_WARN_ONLY"), ({"application": "--warn-only"}, "hyphen"),
-    ({"application": None}, "the application is missing"), ({"request_file": "no-such.json"}, "no-such.json"), ({"program": "no-such-program"}, "no-such-program"),
-    ({"on_unavailable": "ajar"}, "--on-unavailable"), ({"arguments": "--no-such"}, "--no-such"), ({"on_missed": "skip"}, "--on-missed"),
+    ({"deadline": "soon"}, "PROVISOR_GATE_DEADLINE: 'soon'"), ({"warn_only": "yes"}, "PROVISOR_GATE_WARN_ONLY"), ({"application": "--warn-only"}, "hyphen"),
+    ({"application": None}, "set PROVISOR_GATE_APPLICATION"), ({"request_file": "no-such.json"}, "no-such.json"), ({"program": "no-such-program"}, "no-such-program"),
+    ({"on_unavailable": "ajar"}, "PROVISOR_GATE_ON_UNAVAILABLE"), ({"arguments": "--no-such"}, "--no-such"),
+    ({"on_missed": "wran"}, "PROVISOR_GATE_ON_MISSED: 'wran' is not one of"), ({"labels": "x"}, "PROVISOR_GATE_LABELS: 'x'"),
+    ({"deadline": None}, "give PROVISOR_GATE_DEADLINE=90s, PROVISOR_GATE_MAX_COST_RISE=20% or PROVISOR_GATE_MAX_ERROR=25%; PROVISOR_GATE_NO_DEADLINE=true"),
     # Nothing to decide by: not given, or a variable that somebody misspelt.
     ({"deadline": None}, "neither a deadline nor a limit"), ({"deadline": "none"}, "neither a deadline nor a limit"), ({"deadline": ""}, "PROVISOR_GATE_DEADLINE is empty"),
     ({"deadline": "", "max_cost_rise": "20%"}, "PROVISOR_GATE_DEADLINE is empty"), ({"max_cost_rise": ""}, "PROVISOR_GATE_MAX_COST_RISE is empty"),
@@ -133,6 +135,31 @@ def test_what_is_wrong_is_said_and_reported(gate, inputs, words):
 def test_a_gate_without_a_deadline_has_no_test_of_it(gate, inputs):
     gate({**USUAL, **inputs})
     assert list(junit_format.results(gate.directory / "gate.xml")) == ["history", *(["accuracy"] if "max_error" in inputs else [])]
+
+
+@pytest.mark.parametrize("inputs, words", [
+    ({"apply": "all"}, "PROVISOR_GATE_APPLY all must be"), ({"max_executors": "100000"}, "PROVISOR_GATE_MAX_EXECUTORS=100000 must be from 1 to 1000"),
+    ({"cluster": "nowhere"}, "PROVISOR_GATE_CLUSTER nowhere: there is no")])
+def test_what_the_service_refuses_is_said_and_reported(gate, inputs, words):
+    assert words in gate({**USUAL, **inputs}, status=2).stderr
+    assert words in (gate.directory / "gate.md").read_text() and words in (gate.directory / "gate.xml").read_text()
+
+
+OPTIONS = re.compile(r"--(?!no-such)[a-z][a-z-]*")
+
+
+@pytest.mark.parametrize("names, says", [("", "PROVISOR_GATE_MAX_EXECUTORS: 'many'"), ("kebab-case", "max-executors: 'many'"),
+                                                   ("snake_case", "max_executors: 'many'"), ("camelCase", "maxExecutors: 'many'")])
+def test_messages_have_the_names_of_the_inputs(gate, names, says):
+    """GitHub's inputs are written otherwise than GitLab's; the options of the command line client are not known to who sets them."""
+    assert says in gate({**USUAL, "max_executors": "many", "names": names}, status=2).stderr
+    for inputs in ({"deadline": None}, {"deadline": ""}, {"deadline": "20s"}, {"size": "6400"}, {"application": None}, {"tolerance": "x"}, {"confidence": "2"}, {"allow": "all"},
+                   {"cluster": "nowhere"}, {"warn_only": "no"}, {"max_cost_rise": ""}):
+        result = gate({**USUAL, "names": names, **inputs}, status=None)
+        texts = [result.stdout, result.stderr, *(path.read_text() for path in gate.directory.iterdir() if path.name in ("gate.md", "gate.xml", "gate.annotations"))]
+        for text in texts:
+            assert set(OPTIONS.findall(text)) <= {"--why"} and ("PROVISOR_GATE_" not in text or names == ""), text
+    assert {path.name for path in gate.directory.iterdir()} <= {"gate.env", "gate.json", "gate.md", "gate.xml", "gate.annotations"}, "nothing else is left"
 
 
 def test_reports_of_an_earlier_gate_do_not_stay(gate):
@@ -179,7 +206,7 @@ def test_a_request_as_a_file(gate):
 
 def test_a_token_that_may_only_read(gate, service):
     gate.machine.token = service.command("token", "create", "--team", "alpha", "--name", "reads", "--scopes", "read").strip()
-    assert "--dry-run" in gate(USUAL, status=1).stderr
+    assert "PROVISOR_GATE_DRY_RUN=true stores nothing" in gate(USUAL, status=1).stderr
     gate({**USUAL, "dry_run": "true"})
     assert gate.json()["gate"] == "passed"
 

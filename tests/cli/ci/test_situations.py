@@ -77,13 +77,30 @@ def test_jenkins():
     assert "unstableStatuses: []" in source
 
 
-def defaults_of(path, class_name, prefix=""):
-    """name: default of the parameters on_... of a class, without importing Airflow."""
+def test_proposals_are_applied_only_by_request():
+    """`apply` is a parameter of each integration, with nothing in it."""
+    assert re.search(r'\{"apply", 0, OPTION_TEXT, "KINDS",', (CLIENTS / "cli" / "commands" / "question.c").read_text())
+    action = yaml.safe_load((CI / "github" / "action.yml").read_text())
+    assert "default" not in action["inputs"]["apply"] and action["runs"]["steps"][0]["env"]["PROVISOR_GATE_APPLY"] == "${{ inputs.apply }}"
+    template = Template((CI / "gitlab" / "templates" / "provisor-gate" / "template.yml").read_text())
+    assert template.inputs["apply"]["default"] == "" and "PROVISOR_GATE_APPLY: {value: '$[[ inputs.apply ]]'" in template.body
+    assert "'apply'" in re.search(r"List forwarded\(\) \{(.*?)\}", (CI / "jenkins" / "vars" / "provisorGate.groovy").read_text(), re.S)[1]
+    (ask,) = [t for t in yaml.safe_load((CLIENTS / "argo" / "workflow-template.yaml").read_text())["spec"]["templates"] if t["name"] == "ask"]
+    assert {"name": "apply", "value": "[]"} in ask["inputs"]["parameters"] and '"apply": {{inputs.parameters.apply}}' in ask["http"]["body"]
+    for file, name, prefix in (("operators.py", "ProvisorAdviceOperator", ""), ("spark.py", "ProvisorSparkSubmitMixin", "provisor_")):
+        assert defaults_of(AIRFLOW / file, name, prefix, "apply") == {"apply": None}
+    for readme in ("ci/github", "ci/gitlab", "ci/jenkins", "airflow", "argo"):
+        assert "`apply`" in (CLIENTS / readme / "README.md").read_text(), readme
+
+
+def defaults_of(path, class_name, prefix="", begins="on_"):
+    """name: default of the parameters of a class that begin so, without importing Airflow."""
     tree = ast.parse(path.read_text())
     (found,) = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == class_name]
     (init,) = [node for node in found.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
     pairs = zip(init.args.kwonlyargs, init.args.kw_defaults)
-    return {argument.arg[len(prefix):]: default.id.lower() for argument, default in pairs if argument.arg.startswith(prefix + "on_")}
+    return {argument.arg[len(prefix):]: default.value if isinstance(default, ast.Constant) else default.id.lower()
+            for argument, default in pairs if argument.arg.startswith(prefix + begins)}
 
 
 @pytest.mark.parametrize("file, name, prefix, wanted", [

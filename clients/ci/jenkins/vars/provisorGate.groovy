@@ -16,7 +16,7 @@
 def call(Map options = [:]) {
     def own = [credentialsId: 'provisor-token', unstableStatuses: [], program: 'provisor-gate', url: null]
     def directory = options.directory ?: 'provisor-gate'
-    def variables = ['PROVISOR_GATE_DIRECTORY=' + directory]
+    def variables = ['PROVISOR_GATE_NAMES=camelCase', 'PROVISOR_GATE_DIRECTORY=' + directory]
     for (name in options.keySet()) {
         if (own.containsKey(name)) {
             own[name] = options[name]
@@ -64,7 +64,7 @@ def call(Map options = [:]) {
 /** The options that are variables of the script. */
 private List forwarded() {
     return ['application', 'size', 'deadline', 'confidence', 'tolerance', 'maxExecutors', 'cluster', 'maxCostRise', 'maxError',
-            'noDeadline', 'onMissed', 'onAtRisk', 'onUnknown', 'onUnavailable', 'onTokenRefused', 'labels', 'allow', 'warnOnly',
+            'noDeadline', 'onMissed', 'onAtRisk', 'onUnknown', 'onUnavailable', 'onTokenRefused', 'labels', 'apply', 'allow', 'warnOnly',
             'dryRun', 'requestFile', 'arguments', 'directory', 'idempotencyKey']
 }
 
