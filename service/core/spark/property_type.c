@@ -502,7 +502,7 @@ static const char *describe_number(const struct property_type *type)
     return "a number";
 }
 
-/* unit: "" or "1m", of which the letters are written. */
+/* unit: "", or "1m", whose letters are written. */
 static const char *describe_range(const struct property_type *type,
                                   const char *what,
                                   const char *unit,
