@@ -185,6 +185,6 @@ def test_changes_of_direction_are_shown_by_their_code(make_cli):
         assert "a\\u202eb" in people and "\u202e" not in people
         assert make_cli(server.url, "prv_x")("apps", "--names").out == "a\u202eb\n"
     fault = '{"type": "about:blank", "title": "x", "status": 404, "detail": "there is no application \\"a\\u202eb\\""}'
-    with stub((404, "application/problem+json", fault)) as server:
+    with stub((404, {"Content-Type": "application/problem+json"}, fault)) as server:
         error = make_cli(server.url, "prv_x")("apps", status=None).err
         assert "a\\u202eb" in error and "\u202e" not in error
