@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/unseen_character.h"
 
@@ -34,13 +35,21 @@ bool fail_memory(struct failure *failure)
     return fail(failure, EXIT_FAILED, "out of memory");
 }
 
+/* Programs read names as they are. */
+static bool is_read_by_people(FILE *out)
+{
+    return out == stderr || isatty(fileno(out)) == 1;
+}
+
 void print_safely_n(FILE *out, const char *text, size_t n)
 {
     unsigned code;
     for (size_t i = 0, unseen; i<n; i += unseen> 0 ? unseen : 1) {
         unseen = unseen_character((struct strview){text + i, n - i}, &code);
-        if (unseen > 1)
+        if (unseen > 1 && (code < 0xa0 || is_read_by_people(out)))
             fprintf(out, "\\u%04x", code);
+        else if (unseen > 1)
+            (void)fwrite(text + i, 1, unseen, out);
         else
             fputc(unseen == 1 && code != '\n' ? ' ' : text[i], out);
     }

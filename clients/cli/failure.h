@@ -31,7 +31,8 @@ bool fail_next(struct failure *failure, const char *format, ...) PV_PRINTF(2, 3)
 bool fail_memory(struct failure *failure);
 
 /* Text that may be from elsewhere, without what a terminal would obey: control characters become blanks
- * or, beyond ASCII, their code, such as \u202e; line feeds stay. */
+ * or, beyond ASCII, their code, such as \u0085; so do changes of direction for people, on a terminal and
+ * on standard error. Line feeds stay. */
 void print_safely(FILE *out, const char *text);
 void print_safely_n(FILE *out, const char *text, size_t n);
 

@@ -49,7 +49,7 @@ void nearest_try(struct nearest *nearest, const char *asked, const char *candida
         return;
     size_t n_a = fold(asked, a), n_b = fold(candidate, b);
     size_t edits = count_edits(a, n_a, b, n_b);
-    /* Of the shorter word: a long ending that both share makes no likeness. */
+    /* The shorter word counts: a long ending in common does not make words alike. */
     size_t most = smaller(n_a, n_b) / 3;
     if (n_a > 0 && edits <= most && (nearest->word == NULL || edits < nearest->edits))
         *nearest = (struct nearest){candidate, edits};

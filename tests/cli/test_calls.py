@@ -175,3 +175,16 @@ def test_a_header_holds_no_line_end(cli, header):
     for end in ("\r\n", "\n", "\x01"):
         error = cli("call", operation, "%s=x%sX-Other: 1" % (header, end), status=2).err
         assert "must not hold control characters" in error and header in error
+
+
+def test_changes_of_direction_are_shown_by_their_code(make_cli):
+    """To people, in tables and messages; programs read the name as it is."""
+    page = '{"items": [{"name": "a\\u202eb", "latest_run": null}], "next_cursor": null}'
+    with stub((200, JSON, page)) as server:
+        people = make_cli(server.url, "prv_x")("apps").out
+        assert "a\\u202eb" in people and "\u202e" not in people
+        assert make_cli(server.url, "prv_x")("apps", "--names").out == "a\u202eb\n"
+    fault = '{"type": "about:blank", "title": "x", "status": 404, "detail": "there is no application \\"a\\u202eb\\""}'
+    with stub((404, {"Content-Type": "application/problem+json"}, fault)) as server:
+        error = make_cli(server.url, "prv_x")("apps", status=None).err
+        assert "a\\u202eb" in error and "\u202e" not in error

@@ -94,8 +94,8 @@ static int64_t enforced_count(const struct codec_node *constraints,
         property_find(spark_constraints->enforced, spark_constraints->n_enforced, key);
     int64_t value = property_count(text);
     if (text.at != NULL && (value == RUN_UNKNOWN || value < least)) {
-        codec_fault_member(&enforced, key, "out_of_range", "must be a whole number of at least %d",
-                           (int)least);
+        codec_fault_member(&enforced, key, "out_of_range",
+                           "must be a whole number from %d to 2147483647", (int)least);
         return RUN_UNKNOWN;
     }
     return value;

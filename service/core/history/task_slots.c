@@ -4,9 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/order.h"
-#include "core/spark/property_value.h"
-
 int64_t task_slots_by_resource(int64_t per_executor, double per_task)
 {
     if (per_executor < 1 || !(per_task > 0.0))
@@ -34,9 +31,16 @@ static const struct run_resources *find_profile(const struct run *run, int64_t i
 /* For runs whose log has no resource profile, and for runs that an older program stored. */
 static int64_t cores_by_property(const struct run *run)
 {
-    return larger_int64(property_count(property_find(run->spark_properties, run->n_spark_properties,
-                                                     "spark.task.cpus")),
-                        1);
+    for (size_t i = 0; i < run->n_spark_properties; i++) {
+        const struct run_label *property = &run->spark_properties[i];
+        char text[16] = "";
+        if (!strview_is(property->key, "spark.task.cpus") || property->value.n >= sizeof text)
+            continue;
+        memcpy(text, property->value.at, property->value.n);
+        long cores = strtol(text, NULL, 10);
+        return cores >= 1 ? cores : 1;
+    }
+    return 1;
 }
 
 /* The profile on whose executors tasks of `profile` run: itself if it has executors. NULL: the log

@@ -16,35 +16,6 @@
 /* ByteArrayMethods.MAX_ROUNDED_ARRAY_LENGTH */
 #define ARRAY_MOST (INT_MOST - 15)
 
-#define FLAG(key, source)                                                                          \
-    {                                                                                              \
-        key, PROPERTY_BOOLEAN, NULL, 0, 1, source                                                  \
-    }
-#define WHOLE(key, least, source)                                                                  \
-    {                                                                                              \
-        key, PROPERTY_WHOLE, NULL, least, INT_MOST, source                                         \
-    }
-#define LONG(key, source)                                                                          \
-    {                                                                                              \
-        key, PROPERTY_WHOLE, NULL, ANY, LONG_MOST, source                                          \
-    }
-#define NUMBER(key, least, most, source)                                                           \
-    {                                                                                              \
-        key, PROPERTY_NUMBER, NULL, least, most, source                                            \
-    }
-#define TIME(key, unit, least, source)                                                             \
-    {                                                                                              \
-        key, PROPERTY_TIME, unit, least, INFINITE, source                                          \
-    }
-#define SIZE(key, unit, least, most, source)                                                       \
-    {                                                                                              \
-        key, PROPERTY_SIZE, unit, least, most, source                                              \
-    }
-#define CORES(key, source)                                                                         \
-    {                                                                                              \
-        key, PROPERTY_CORES, NULL, ABOVE_0, INFINITE, source                                       \
-    }
-
 #define CORE "internal/config/package"
 #define KRYO "internal/config/Kryo; serializer/KryoSerializer"
 #define NETWORK "internal/config/Network"
@@ -54,10 +25,20 @@
 #define YARN "deploy/yarn/config"
 #define TRANSPORT "network/util/TransportConf"
 #define MANAGER "ExecutorAllocationManager.validateSettings"
+#define OFF_HEAP "internal/config/package; util/Utils.executorOffHeapMemorySizeAsMb"
 #define SUBMIT "deploy/SparkSubmitArguments.validateSubmitArguments"
+#define RESOURCES "resource/ResourceUtils.parseResourceRequest, parseResourceRequirements"
 #define SERVERLESS "Amazon EMR Serverless User Guide, Using Spark configurations"
 
 /* clang-format off */
+#define FLAG(key, source) {key, PROPERTY_BOOLEAN, NULL, 0, 1, source}
+#define WHOLE(key, least, source) {key, PROPERTY_WHOLE, NULL, least, INT_MOST, source}
+#define LONG(key, source) {key, PROPERTY_WHOLE, NULL, ANY, LONG_MOST, source}
+#define NUMBER(key, least, most, source) {key, PROPERTY_NUMBER, NULL, least, most, source}
+#define TIME(key, unit, least, source) {key, PROPERTY_TIME, unit, least, INFINITE, source}
+#define SIZE(key, unit, least, most, source) {key, PROPERTY_SIZE, unit, least, most, source}
+#define CORES(key, source) {key, PROPERTY_CORES, NULL, 0.001, INT_MOST, source}
+
 const struct property_type property_types[] = {
     FLAG("spark.authenticate", CORE),
     FLAG("spark.authenticate.enableSaslEncryption", CORE),
@@ -193,7 +174,7 @@ const struct property_type property_types[] = {
     FLAG("spark.log.structuredLogging.enabled", CORE),
     NUMBER("spark.memory.fraction", ABOVE_0, 1, "SparkConf.validateSettings"),
     FLAG("spark.memory.offHeap.enabled", CORE),
-    SIZE("spark.memory.offHeap.size", "1b", 0, INFINITE, CORE),
+    SIZE("spark.memory.offHeap.size", "1b", 0, INT_MOST * 1048576, OFF_HEAP),
     NUMBER("spark.memory.storageFraction", 0, BELOW_1, CORE),
     FLAG("spark.metrics.executorMetricsSource.enabled", CORE),
     FLAG("spark.metrics.staticSources.enabled", CORE),
@@ -386,6 +367,13 @@ const struct property_type property_types[] = {
     TIME("spark.yarn.scheduler.heartbeat.interval-ms", "1ms", ANY, YARN),
     FLAG("spark.yarn.submit.waitAppCompletion", YARN),
 };
+
+/* The name of the resource stands before ".amount". */
+static const struct property_type amounts[] = {
+    WHOLE("spark.driver.resource.", 0, RESOURCES),
+    WHOLE("spark.executor.resource.", 0, RESOURCES),
+    NUMBER("spark.task.resource.", 0, INFINITE, RESOURCES),
+};
 /* clang-format on */
 
 const size_t property_types_n = sizeof property_types / sizeof *property_types;
@@ -399,8 +387,23 @@ static int by_key(const void *wanted, const void *row)
     return order != 0 ? order : (key->n > n) - (key->n < n);
 }
 
+static const struct property_type *amount_of(struct strview key)
+{
+    static const char end[] = ".amount";
+    for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) {
+        size_t n = strlen(amounts[i].key);
+        if (key.n > n + strlen(end) && memcmp(key.at, amounts[i].key, n) == 0 &&
+            memcmp(key.at + key.n - strlen(end), end, strlen(end)) == 0)
+            return &amounts[i];
+    }
+    return NULL;
+}
+
 const struct property_type *property_type_of(struct strview key)
 {
+    const struct property_type *amount = amount_of(key);
+    if (amount != NULL)
+        return amount;
     return key.n == 0
                ? NULL
                : bsearch(&key, property_types, property_types_n, sizeof *property_types, by_key);
@@ -499,7 +502,7 @@ static const char *describe_number(const struct property_type *type)
     return "a number";
 }
 
-/* unit: "" or "1m", of which the letters are written. */
+/* unit: "", or "1m", whose letters are written. */
 static const char *describe_range(const struct property_type *type,
                                   const char *what,
                                   const char *unit,
@@ -531,7 +534,7 @@ const char *property_type_describe(const struct property_type *type, struct aren
     case PROPERTY_SIZE:
         return describe_range(type, "a size such as 512m", type->unit, arena);
     case PROPERTY_CORES:
-        return "a number of cores above 0, such as 2 or 1500m";
+        return "a number of cores such as 2 or 1500m, from 1m to 2147483647";
     }
     return NULL;
 }

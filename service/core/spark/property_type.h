@@ -50,7 +50,7 @@ const char *property_type_describe(const struct property_type *type, struct aren
  */
 size_t property_normalise(struct strview key, struct strview value, char *out);
 
-/* The same in the arena, and terminated; at == NULL: there is no memory. */
+/* The same form in the arena, NUL-terminated; at == NULL: out of memory. */
 struct strview property_in_one_form(struct strview key, struct strview value, struct arena *arena);
 
 #endif

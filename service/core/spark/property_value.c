@@ -35,7 +35,7 @@ bool property_boolean(struct strview text, bool otherwise)
     return is_word(text, "false") ? false : otherwise;
 }
 
-/* Digits from *at on. False: there is no digit, or the number is larger than 2^63 - 1. */
+/* Digits from *at on. False: without a digit, or above 2^63 - 1. */
 static bool read_digits(struct strview text, size_t *at, int64_t *value)
 {
     size_t first = *at;

@@ -66,7 +66,7 @@ double property_cores(struct strview text);
  * where there is none. NAN for all else. */
 double property_time(struct strview text, double unit);
 
-/* The same for a length of at least 0, in seconds where there is no unit; NAN for all else. */
+/* The same for a length of at least 0, in seconds without a unit; NAN for all else. */
 double property_seconds(struct strview text);
 
 /* The memory overhead that Spark gives an executor where none is set, of its heap in bytes and the

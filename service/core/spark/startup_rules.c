@@ -175,6 +175,43 @@ static bool holds_off_heap(const struct startup_settings *settings)
            (size.at == NULL ? !settings->complete : property_size(size, 1) > 0);
 }
 
+static int64_t bytes_of(const struct startup_settings *settings, const char *key, int64_t unit)
+{
+    return larger_int64(property_size(value_of(settings, key), unit), 0);
+}
+
+/* Memory that an executor asks for, as far as it is set. */
+static int64_t executor_bytes(const struct startup_settings *settings)
+{
+    bool off_heap = is_true(settings, MEMORY "offHeap.enabled", false);
+    return bytes_of(settings, EXECUTOR "memory", 1) +
+           bytes_of(settings, EXECUTOR "memoryOverhead", MIB) +
+           bytes_of(settings, EXECUTOR "pyspark.memory", MIB) +
+           (off_heap ? bytes_of(settings, MEMORY "offHeap.size", 1) : 0);
+}
+
+/* YARN takes the sum in MiB as a whole number of 32 bits. */
+static bool holds_total(const struct startup_settings *settings)
+{
+    return executor_bytes(settings) / MIB <= INT_MOST;
+}
+
+/* --- heartbeats --- */
+
+static double
+seconds_of(const struct startup_settings *settings, const char *key, double unit, double otherwise)
+{
+    double seconds = property_time(value_of(settings, key), unit);
+    return isnan(seconds) ? otherwise : seconds;
+}
+
+static bool holds_heartbeat(const struct startup_settings *settings)
+{
+    double by_default = settings->complete ? 120 : 1e18;
+    return seconds_of(settings, EXECUTOR "heartbeatInterval", 1e-3, 0) <
+           floor(seconds_of(settings, "spark.network.timeout", 1, by_default) + 1e-9);
+}
+
 /* --- resources such as GPUs --- */
 
 /* The name of the resource if the property is its amount; at == NULL: the property is another one. */
@@ -209,9 +246,6 @@ static bool holds_resources(const struct startup_settings *settings)
     for (size_t i = 0; i < settings->n; i++) {
         const struct run_label *property = &settings->properties[i];
         struct strview resource = resource_of(property->key, TASK_RESOURCE);
-        if (resource_of(property->key, EXECUTOR_RESOURCE).at != NULL &&
-            property_count(property->value) == RUN_UNKNOWN)
-            return false;
         if (resource.at == NULL)
             continue;
         double amount = property_number(property->value);
@@ -268,18 +302,9 @@ static bool holds_serverless_most(const struct startup_settings *settings)
            count_of(settings, DYNAMIC "maxExecutors", INT_MOST) >= SERVERLESS_INITIAL_EXECUTORS;
 }
 
-static int64_t bytes_of(const struct startup_settings *settings, const char *key, int64_t unit)
-{
-    return larger_int64(property_size(value_of(settings, key), unit), 0);
-}
-
 static bool holds_worker(const struct startup_settings *settings)
 {
-    bool off_heap = is_true(settings, MEMORY "offHeap.enabled", false);
-    int64_t bytes = bytes_of(settings, EXECUTOR "memory", 1) +
-                    bytes_of(settings, EXECUTOR "memoryOverhead", MIB) +
-                    bytes_of(settings, EXECUTOR "pyspark.memory", MIB) +
-                    (off_heap ? bytes_of(settings, MEMORY "offHeap.size", 1) : 0);
+    int64_t bytes = executor_bytes(settings);
     return serverless_worker_exists(count_of(settings, EXECUTOR "cores", 0),
                                     bytes / MIB + (bytes % MIB > 0));
 }
@@ -338,6 +363,14 @@ const struct startup_rule startup_rules[] = {
      {EXECUTOR "memory"},
      "spark.executor.memory must be at least 450m",
      "memory/UnifiedMemoryManager.getMaxMemory"},
+    {"executor_total", STARTUP_SPARK, 0, 0, holds_total,
+     {EXECUTOR "memory", EXECUTOR "memoryOverhead", EXECUTOR "pyspark.memory", MEMORY "offHeap.size"},
+     "the memory of an executor must not total more than 2147483647m",
+     "resource/ResourceProfile.getResourcesForClusterManager; deploy/yarn/YarnAllocator"},
+    {"heartbeat", STARTUP_SPARK, 203, 0, holds_heartbeat,
+     {EXECUTOR "heartbeatInterval", "spark.network.timeout"},
+     "spark.network.timeout must be longer than spark.executor.heartbeatInterval",
+     "SparkConf.validateSettings (SPARK-22754)"},
     {"off_heap_size", STARTUP_SPARK, 106, 0, holds_off_heap,
      {MEMORY "offHeap.enabled", MEMORY "offHeap.size"},
      "spark.memory.offHeap.size must be a size above 0 if off-heap memory is enabled",

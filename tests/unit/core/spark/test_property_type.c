@@ -30,23 +30,19 @@ Test(property_type, keys_ascend_and_each_is_found)
     }
     cr_expect_null(property_type_of(strview_of("spark.app.name")));
     cr_expect_null(property_type_of(strview_of("spark.speculation.")));
+    cr_expect_null(property_type_of(strview_of("spark.task.resource.amount")));
+    cr_expect_null(property_type_of(strview_of("spark.executor.resource.gpu.vendor")));
     cr_expect_null(property_type_of(strview_of("spark.speculatio")));
     cr_expect_null(property_type_of((struct strview){NULL, 0}));
 }
 
-/* Those that logs keep and that are not texts have a type; amounts of resources have a rule. */
+/* Those that logs keep and that are not texts have a type. */
 Test(property_type, what_logs_keep_is_typed)
 {
-    static const char *const texts[] = {"spark.executor.resource.gpu.amount",
-                                        "spark.io.compression.codec",
-                                        "spark.master",
-                                        "spark.plugins",
-                                        "spark.scheduler.mode",
-                                        "spark.serializer",
-                                        "spark.shuffle.manager",
-                                        "spark.sql.extensions",
-                                        "spark.submit.deployMode",
-                                        "spark.task.resource.gpu.amount"};
+    static const char *const texts[] = {
+        "spark.io.compression.codec", "spark.master",           "spark.plugins",
+        "spark.scheduler.mode",       "spark.serializer",       "spark.shuffle.manager",
+        "spark.sql.extensions",       "spark.submit.deployMode"};
     for (size_t i = 0; i < properties_count(); i++) {
         bool is_text = false;
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
@@ -89,12 +85,14 @@ Test(property_type, values_of_each_kind)
          {"0.5g", "1gib", "9223372036854775808"}},
         {"spark.executor.pyspark.memory", {"1g"}, {"2147483648"}, {"x"}},
         {"spark.executor.memory", {"1m"}, {"1023k", "2147483648m"}, {"1.5g"}},
-        {"spark.memory.offHeap.size", {"0", "1073741824"}, {"-1"}, {"1e9"}},
+        {"spark.memory.offHeap.size", {"0", "2251799812636672"}, {"-1", "2p"}, {"1e9"}},
+        {"spark.executor.resource.gpu.amount", {"0", " +2 "}, {"-1", "2147483648"}, {"0.5", "1d"}},
+        {"spark.task.resource.a.b.amount", {"0.25", " 1d"}, {"-1"}, {"0x1", "half"}},
         {"spark.sql.autoBroadcastJoinThreshold", {"-1", "10MB"}, {NULL}, {"10 MB", "9000p"}},
         {"spark.kryoserializer.buffer.max", {"2047m"}, {"2g"}, {"64mib"}},
         {"spark.kubernetes.executor.limit.cores",
-         {"2", "1500m", "0.5", "1e1"},
-         {NULL},
+         {"2", "1m", "0.5", "2147483647"},
+         {"0.9m", "1e300", "2147483648"},
          {" 7 ", "+4", "0x1", "4d", "0"}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -131,7 +129,8 @@ Test(property_type, demands_in_words)
         {"spark.executor.memoryOverhead", "a size such as 512m, from 0m to 2147483647m"},
         {"spark.kryoserializer.buffer.max", "a size such as 512m, of at most 2047m"},
         {"spark.driver.maxResultSize", "a size such as 512m"},
-        {"spark.kubernetes.executor.limit.cores", "a number of cores above 0, such as 2 or 1500m"},
+        {"spark.kubernetes.executor.limit.cores",
+         "a number of cores such as 2 or 1500m, from 1m to 2147483647"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         cr_expect_str_eq(property_type_describe(property_type_of(strview_of(rows[i].key)), &arena),
@@ -157,6 +156,8 @@ Test(property_type, values_in_one_form)
         {"spark.executor.memory", " 29G ", "29G"},
         {"spark.locality.wait", " 3s", "3s"},
         {"spark.kubernetes.executor.limit.cores", " 7 ", " 7 "},
+        {"spark.executor.resource.gpu.amount", " +2", "2"},
+        {"spark.task.resource.gpu.amount", " 0.5 ", "0.5"},
         {"spark.app.name", " 007 ", " 007 "},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
