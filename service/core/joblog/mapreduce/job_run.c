@@ -348,9 +348,10 @@ job_run_build(struct log_reader *reader, struct arena *arena, struct run *run, s
     if (!log->named && (reader->notices[NOTICE_TRUNCATED] > 0 || !worked))
         return log_reader_refuse_cut(reader, err);
     if (!log->named) {
-        (void)pv_fault(err, PV_PLACE_POINTER, "", "no_application_start",
-                       "the body holds the history of a MapReduce job without JOB_SUBMITTED: lines at "
-                       "its beginning are missing or damaged. Send the whole log");
+        (void)pv_fault(
+            err, PV_PLACE_POINTER, "", "no_application_start",
+            "the body holds the history of a MapReduce job without JOB_SUBMITTED: lines at "
+            "its beginning are missing or damaged. Send the whole log");
         return PV_E_INVALID;
     }
     if (log->n_attempts > 0)
