@@ -213,7 +213,7 @@ static bool refuse_option(const struct known_options *known,
     return unknown_option(known, arguments, is_long || optopt == 0 ? text : letter, failure);
 }
 
-/* Is the word behind the value its unit, as of "--size 2 GiB"? next: NULL if there is no such word. */
+/* Is the word behind the value its unit, as of "--size 2 GiB"? next: NULL behind the last word. */
 static bool is_unit_of(const struct option_spec *option, const char *value, const char *next)
 {
     char joined[128];
