@@ -108,7 +108,7 @@ const struct setting settings[] = {
     INTEGER(stages_max, "", 1, 1000000, "10000", "stages of a job or run"),
     INTEGER(tasks_max, "", 1, 100000000, "1000000", "tasks of a request or run"),
     INTEGER(labels_max, "", 0, 1000, "64", "labels of an application or run"),
-    INTEGER(cores_max, "", 1, 100000000, "1000000", "cores of a cluster: executors x cores_per_executor"),
+    INTEGER(cores_max, "", 1, 100000000, "1000000", "cores of a cluster, and of a run as it is corrected or stated with a log: executors x cores_per_executor"),
     INTEGER(clusters_max, "", 1, 1000000, "1000", "clusters of a team; more are 422"),
     INTEGER(price_books_max, "", 1, 100000, "100", "price books of a team; more are 422"),
     INTEGER(prices_max, "", 1, 1000000, "10000", "rows of a price book; more are 422"),

@@ -345,3 +345,22 @@ def test_the_runs_of_all_applications_are_one_list(service):
     cursor = client.get("/v1/runs?limit=1").json()["next_cursor"]
     client.get("/v1/runs?limit=1&succeeded=true&cursor=" + cursor, 400)
     assert service.client(service.token("none-" + uuid.uuid4().hex[:8])).get("/v1/runs").json()["items"] == []
+
+
+def test_corrections_and_what_is_stated_with_a_log_have_the_bound_of_clusters(client, name):
+    """Executors times cores."""
+    path = "/v1/applications/%s" % name
+    body = {"problem_size": 5, "executors": 4, "cores_per_executor": 4, "duration_s": 60}
+    run = client.post(path + "/runs", body, 201).json()
+    at = path + "/runs/" + run["id"]
+    for change, member in (({"cores_per_executor": 250001}, "cores_per_executor"), ({"executors": 250001}, "executors"),
+                           ({"executors": 1000000, "cores_per_executor": 2}, "cores_per_executor"), ({"executors": 2000000}, "executors")):
+        problem = client.refuse("PATCH", at, 422, pointer="/" + member, json=change)
+        assert "(cores_max)" in problem["errors"][0]["detail"]
+    assert client.get(at).json()["cores_per_executor"] == 4
+    client.request("PATCH", at, 200, json={"cores_per_executor": 250000})
+    client.request("PATCH", at, 200, json={"succeeded": False, "executors": None})
+    client.refuse("PATCH", at, 422, pointer="/cores_per_executor", json={"cores_per_executor": 1000001})
+    for query, member in (("cores_per_executor=1000001", "cores_per_executor"), ("executors=250001", "executors")):
+        client.refuse("POST", path + "/eventlogs?" + query, 422, parameter=member, data=tiny_log(),
+                      headers={"Content-Type": "application/octet-stream"})

@@ -174,10 +174,26 @@ def test_a_token_is_in_no_words(make_cli):
     (("gate", "x", "--deadline", "soon"), "--deadline: 'soon' is not a time"), (("advise", "x", "-o", "jsn"), "did you mean json?"),
     (("advise", "x", "-o", "json", "-o", "yaml"), "only one form"), (("advise",), "the application is missing"),
     (("advise", "x", "--enforce", "spark"), "is not KEY=VALUE"), (("advise", "x", "--request", "nowhere.json"), "nowhere.json cannot be read"),
+    (("feasible", "nosuch"), "nosuch cannot be read: No such file"), (("batch", "/"), "/ cannot be read: Is a directory"),
+    (("runs", "import", "x", "nosuch"), "nosuch cannot be read"), (("apps", "--token-file", "nosuch"), "the token cannot be read from nosuch"),
+    (("runs", "correct", "1", "--size", "2", "GiB"), "write --size 2GiB"), (("advise", "x", "--confidence", "95", "%"), "write --confidence 95%"),
+    (("runs", "correct", "1", "--size", "2", "--measure-size"), "--size and --measure-size exclude each other"),
+    (("runs", "correct", "1", "--no-labels", "--label", "a:b"), "--label and --no-labels exclude each other"),
+    (("runs", "correct", "1", "--executors", "99999999999"), "is not a whole number from 1 to 1000000000"),
     (("submit", "x"), "the command is missing"), (("submit", "x", "--", "echo", "1"), "no word of the command is spark-submit")])
 def test_a_wrong_command_line(make_cli, words, said):
     result = make_cli("http://127.0.0.1:9")(*words, status=2)
     assert said in result.err and result.out == ""
+
+
+def test_a_run_of_another_application_says_which(cli, history):
+    (run,) = json.loads(cli("runs", "--limit", "1", "-o", "json").out)
+    for words in (("show",), ("delete", "--yes"), ("correct", "--size", "3")):
+        err = cli("runs", words[0], "elsewhere", run["id"], *words[1:], status=1).err
+        assert 'is one of the application "%s", not of "elsewhere"' % run["application"] in err
+    assert "there is no run" in cli("runs", "show", run["application"], "01a210ce-8c30-7732-99ba-b11b0a9d16ee", status=1).err
+    err = cli("runs", "correct", run["id"], "--cores", "100000000", status=2).err
+    assert "--cores 100000000 must be at most" in err and json.loads(cli("runs", "--limit", "1", "-o", "json").out) == [run]
 
 
 def test_a_free_port_that_closes_at_once(make_cli):

@@ -25,8 +25,10 @@ static const char *const environment[][2] = {
 
 static const char *const statuses[][2] = {
     {"0", "done; of `gate`: go ahead"},
-    {"1", "the service, the network or a file failed"},
-    {"2", "the command line or the configuration is wrong"},
+    {"1", "the service or the network failed, or a file cannot be written; of `ingest`: a log was "
+          "rejected, or no file is a log"},
+    {"2",
+     "the command line or the configuration is wrong, or a file that they name cannot be read"},
     {"3", "the gate failed: the deadline is predicted to be missed, or a limit was passed; of "
           "`feasible` and `batch`: a deadline is missed"},
     {"4", "predicted to be in time, with less than the confidence asked"},

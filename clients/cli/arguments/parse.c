@@ -94,7 +94,7 @@ static const char *wanted(enum option_kind kind)
 {
     switch (kind) {
     case OPTION_COUNT:
-        return "a whole number from 1";
+        return "a whole number from 1 to 1000000000";
     case OPTION_NUMBER:
         return "a number from 0";
     case OPTION_SHARE:
@@ -213,6 +213,28 @@ static bool refuse_option(const struct known_options *known,
     return unknown_option(known, arguments, is_long || optopt == 0 ? text : letter, failure);
 }
 
+/* Is the word behind the value its unit, as of "--size 2 GiB"? next: NULL behind the last word. */
+static bool is_unit_of(const struct option_spec *option, const char *value, const char *next)
+{
+    char joined[128];
+    double number;
+    bool is_unit = next != NULL && strspn(next, "0123456789.-") == 0 && value[0] != '\0' &&
+                   strspn(value, "0123456789.") == strlen(value);
+    if (!is_unit || snprintf(joined, sizeof joined, "%s%s", value, next) >= (int)sizeof joined)
+        return false;
+    return option_read_number(option->kind, joined, &number);
+}
+
+static bool refuse_blank(const struct option_spec *option,
+                         const char *value,
+                         const char *unit,
+                         struct failure *failure)
+{
+    (void)fail(failure, EXIT_USAGE, "--%s %.60s %.60s: the unit is a word of its own", option->name,
+               value, unit);
+    return fail_next(failure, "write --%s %s%s", option->name, value, unit);
+}
+
 /* Options of argv[1] on, up to the first word where there is no command yet; optind is then at what
  * is left. */
 static bool read_options(int argc,
@@ -234,7 +256,11 @@ static bool read_options(int argc,
         const struct option_spec *option = value == '?' ? NULL : spec_of(&known, value);
         if (option == NULL)
             return refuse_option(&known, arguments, argv, failure);
-        if (!take(arguments, option, option->kind == OPTION_FLAG ? "" : optarg, failure))
+        const char *text = option->kind == OPTION_FLAG ? "" : optarg;
+        const char *next = optind < argc ? argv[optind] : NULL;
+        if (is_unit_of(option, text, next))
+            return refuse_blank(option, text, next, failure);
+        if (!take(arguments, option, text, failure))
             return false;
     }
 }

@@ -15,14 +15,18 @@ static enum style style_of_outcome(const json_t *cell)
 
 /* --- which run --- */
 
-/* The application of the run that has the id of word 0. False: recorded. */
-static bool find_application(struct invocation *invocation, char application[PATH_TEXT])
+/* The application of the run that has the id of the last word. False: recorded. */
+static bool find_application(struct invocation *invocation,
+                             char application[PATH_TEXT],
+                             struct failure *failure)
 {
+    const size_t last = invocation->arguments->n_positional - 1;
     static const struct remote_parameter query[] = {{"fields", "application"}, {NULL, NULL}};
     char path[PATH_TEXT];
-    if (!path_of_word(invocation, "/v1/runs/", 0, "", path))
+    if (!remote_path(invocation->remote, "/v1/runs/", invocation_word(invocation, last), "", path,
+                     failure))
         return false;
-    json_t *run = remote_get(invocation->remote, path, query, &invocation->failure);
+    json_t *run = remote_get(invocation->remote, path, query, failure);
     (void)snprintf(application, PATH_TEXT, "%s", json_text_at(run, "application", ""));
     json_decref(run);
     return run != NULL;
@@ -36,11 +40,31 @@ static bool run_path(struct invocation *invocation, char path[PATH_TEXT])
     char before[PATH_TEXT];
     if (n > 1)
         (void)snprintf(application, sizeof application, "%s", invocation_word(invocation, 0));
-    else if (!find_application(invocation, application))
+    else if (!find_application(invocation, application, &invocation->failure))
         return false;
     return remote_path(invocation->remote, "/v1/applications/", application, "/runs/", before,
                        &invocation->failure) &&
            path_of_word(invocation, before, n - 1, "", path);
+}
+
+/* The end of a command on one run that failed. If the run is one of another application than the
+ * first word says, the failure names it. */
+static int run_failed(struct invocation *invocation)
+{
+    struct failure *failure = &invocation->failure;
+    struct failure why = {.status = EXIT_DONE};
+    char application[PATH_TEXT];
+    if (invocation->arguments->n_positional < 2 || invocation->remote == NULL ||
+        strstr(failure->what, "there is no ") == NULL ||
+        !find_application(invocation, application, &why) ||
+        strcmp(application, invocation_word(invocation, 0)) == 0)
+        return invocation_failed(invocation);
+    const enum exit_status status = failure->status;
+    *failure = (struct failure){.status = EXIT_DONE};
+    (void)fail(failure, status, "run %.60s is one of the application \"%.255s\", not of \"%.255s\"",
+               invocation_word(invocation, 1), application, invocation_word(invocation, 0));
+    (void)fail_next(failure, "the id of the run is enough");
+    return invocation_failed(invocation);
 }
 
 #define ONE_RUN .positional = "[APPLICATION] RUN", .positional_min = 1, .positional_max = 2
@@ -140,7 +164,7 @@ static int run_show(struct invocation *invocation)
         return invocation_failed(invocation);
     json_t *found = remote_get(invocation->remote, path, query, &invocation->failure);
     if (found == NULL)
-        return invocation_failed(invocation);
+        return run_failed(invocation);
     const struct section sections[] = {
         {.value = found, .columns = run_columns, .n_columns = COUNT(run_columns)},
         {.title = "Stages",
@@ -167,7 +191,7 @@ static int run_delete(struct invocation *invocation)
     if (!invocation_begin(invocation, 1U << FORM_TABLE) ||
         !invocation_confirmed(invocation, what) || !run_path(invocation, path))
         return invocation_failed(invocation);
-    return delete_path(invocation, path, what);
+    return delete_path(invocation, path, what) == EXIT_DONE ? EXIT_DONE : run_failed(invocation);
 }
 
 /* --- correct --- */
@@ -203,6 +227,18 @@ static bool add_labels(struct invocation *invocation, json_t *patch)
         (void)json_object_set_new(labels, key, json_string(colon + 1));
     }
     (void)json_object_set_new(patch, "labels", labels);
+    return true;
+}
+
+/* Two options that say different things about one member. */
+static bool check_options(struct invocation *invocation)
+{
+    static const char *const pairs[][2] = {{"size", "measure-size"}, {"label", "no-labels"}};
+    for (size_t i = 0; i < COUNT(pairs); i++)
+        if (argument_given(invocation->arguments, pairs[i][0]) &&
+            argument_given(invocation->arguments, pairs[i][1]))
+            return fail(&invocation->failure, EXIT_USAGE, "--%s and --%s exclude each other",
+                        pairs[i][0], pairs[i][1]);
     return true;
 }
 
@@ -252,13 +288,13 @@ static bool send_patch(struct invocation *invocation, const char *path, const js
 static int run_correct(struct invocation *invocation)
 {
     char path[PATH_TEXT];
-    if (!invocation_begin(invocation, FORMS_OF_TABLES))
+    if (!check_options(invocation) || !invocation_begin(invocation, FORMS_OF_TABLES))
         return invocation_failed(invocation);
     json_t *patch = json_object();
     bool good = patch != NULL && build_patch(invocation, patch) && run_path(invocation, path) &&
                 send_patch(invocation, path, patch);
     json_decref(patch);
-    return good ? EXIT_DONE : invocation_failed(invocation);
+    return good ? EXIT_DONE : run_failed(invocation);
 }
 
 /* --- the tables --- */

@@ -22,7 +22,6 @@ struct codec_advice_limits advice_made_limits(const struct config *config)
 {
     return (struct codec_advice_limits){
         .run = {.stages = config->stages_max,
-                .cores = config->cores_max,
                 .tasks = config->tasks_max,
                 .labels = config->labels_max},
         .executors = config->executors_max,

@@ -193,7 +193,7 @@ static void apply_query(const struct upload *upload, struct run *run)
     run->n_labels = upload->n_labels;
 }
 
-/* Executors and cores of the query obey the bound of every other run. */
+/* Executors and cores of the query obey the bound of clusters. */
 static enum pv_code
 check_query(const struct upload *upload, const struct run *run, struct pv_error *err)
 {

@@ -67,10 +67,8 @@ enum pv_code import_line_decode(const struct config *config,
 {
     const struct codec_bounds bounds = {.depth = (size_t)config->json_depth_max,
                                         .values = (size_t)config->json_values_max};
-    const struct codec_run_limits limits = {.stages = config->stages_max,
-                                            .tasks = config->tasks_max,
-                                            .labels = config->labels_max,
-                                            .cores = config->cores_max};
+    const struct codec_run_limits limits = {
+        .stages = config->stages_max, .tasks = config->tasks_max, .labels = config->labels_max};
     struct pv_error why;
     pv_error_clear(&why);
     struct codec_document document;

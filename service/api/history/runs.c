@@ -30,10 +30,8 @@ static enum pv_code
 runs_decode(struct api *api, struct http_request *request, struct run *run, struct pv_error *err)
 {
     const struct config *config = api->config;
-    const struct codec_run_limits limits = {.stages = config->stages_max,
-                                            .tasks = config->tasks_max,
-                                            .labels = config->labels_max,
-                                            .cores = config->cores_max};
+    const struct codec_run_limits limits = {
+        .stages = config->stages_max, .tasks = config->tasks_max, .labels = config->labels_max};
     struct codec_document body;
     PV_TRY(api_body_open(config, request, &body, err));
     codec_run_decode(&body.top, &limits, run);
@@ -177,7 +175,7 @@ static enum pv_code runs_change_decode(void *context,
     return codec_close(&body);
 }
 
-/* What a correction says of executors and cores obeys the bound of every other run. */
+/* A correction of executors and cores obeys the bound of clusters. */
 static enum pv_code check_correction(const struct run_change *change,
                                      const struct run *run,
                                      int64_t cores_max,

@@ -1,7 +1,6 @@
 #include "codec/history/run.h"
 
 #include "base/quantity_text.h"
-#include "core/history/run_cores.h"
 #include "core/history/run_metrics.h"
 
 #define R struct run
@@ -31,15 +30,6 @@ static const struct shape_member create_members[] = {
 };
 const struct shape codec_run_create_shape = {.request = "RunCreate", SHAPE_OF(create_members, R)};
 
-void codec_run_check_cores(const struct codec_node *node,
-                           const struct codec_run_limits *limits,
-                           const struct run *run)
-{
-    struct run_cores_fault fault;
-    if (run_cores_exceed(run, false, limits->cores, &fault))
-        codec_fault_member(node, fault.member, "out_of_range", "%s", fault.text);
-}
-
 void codec_run_decode(const struct codec_node *node,
                       const struct codec_run_limits *limits,
                       struct run *run)
@@ -49,7 +39,6 @@ void codec_run_decode(const struct codec_node *node,
     shape_decode(node, &codec_run_create_shape, limits, run);
     codec_run_nodes_check(node, run);
     codec_executor_lifetimes_check(node, run);
-    codec_run_check_cores(node, limits, run);
     if (run->initialization_s > run->duration_s)
         codec_fault_member(node, "initialization_s", "out_of_range",
                            "must not exceed duration_s, which is %s",

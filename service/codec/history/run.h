@@ -9,7 +9,6 @@ struct codec_run_limits {
     int64_t stages;
     int64_t tasks; /* over all stages, however they are given */
     int64_t labels;
-    int64_t cores; /* of all executors together; 0: no bound */
     /* A run as it was exported: a member that is there is kept as it stands, null included; only
      * what is missing is worked out. Set by codec_run_decode_record. */
     bool as_recorded;
@@ -51,11 +50,6 @@ void codec_run_decode_record(const struct codec_node *node,
 void codec_run_decode_change(const struct codec_node *node,
                              const struct codec_run_limits *limits,
                              struct run_change *change);
-
-/* More cores than the limits allow are a fault. As run_cores_exceed. */
-void codec_run_check_cores(const struct codec_node *node,
-                           const struct codec_run_limits *limits,
-                           const struct run *run);
 
 /* The stages of a run alone: `stages` is an array node of a run's shape. */
 void codec_stages_decode(const struct codec_node *stages,

@@ -360,7 +360,6 @@ void codec_run_decode_record(const struct codec_node *node,
     }
     codec_run_nodes_check(node, run);
     codec_executor_lifetimes_check(node, run);
-    codec_run_check_cores(node, limits, run);
     if (run->n_resources > 0)
         qsort(run->resources, run->n_resources, sizeof *run->resources, compare_profiles);
     if (run->log_digest.at != NULL && run->spark_application_id.at == NULL)

@@ -19,7 +19,7 @@ bool run_cores_exceed(const struct run *run,
     int64_t cores = at_least_one(run->cores_per_executor);
     bool is_executors = executors > most || (on_executors && cores <= most);
     int64_t other = is_executors ? cores : executors;
-    if (most == 0 || executors <= most / cores)
+    if (executors <= most / cores)
         return false;
     fault->member = is_executors ? "executors" : "cores_per_executor";
     if (other > most)

@@ -4,8 +4,9 @@
 #include "core/history/run.h"
 
 /*
- * Cores of a run that somebody states: executors x cores_per_executor. A run has at most as many as a
- * cluster may have, whichever way it comes. An unknown count is taken as 1.
+ * Cores of a run as a person states them, in a correction or beside a log: executors x
+ * cores_per_executor. The run has at most as many as a cluster may have. An unknown count is taken as
+ * 1.
  */
 struct run_cores_fault {
     const char *member; /* the count that is too large */
@@ -13,7 +14,7 @@ struct run_cores_fault {
 };
 
 /*
- * Has the run more cores than `most` (0: no bound)? on_executors: the executors were stated and
+ * Has the run more cores than `most`? on_executors: the executors were stated and
  * cores_per_executor was not, so that they are at fault. *fault is written only then.
  */
 bool run_cores_exceed(const struct run *run,

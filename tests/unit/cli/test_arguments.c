@@ -187,6 +187,9 @@ Test(cli_arguments, the_nearest_word_is_named)
     refused("gate x -z", "no option -z", "");
     refused("gate x --size", "--size needs a value", "");
     refused("gate x --size many", "'many' is not a number of input blocks", "");
+    refused("gate x --size 2 GiB", "--size 2 GiB: the unit is a word of its own", "--size 2GiB");
+    refused("gate --size=1.5 MB x", "--size 1.5 MB", "--size 1.5MB");
+    refused("gate x --size 2 nodes", "takes no word 'nodes'", "");
     refused("gate x --market sport", "not one of spot|on_demand", "");
     refused("gate x --quiet=yes", "--quiet takes no value", "");
     refused("gate", "needs APPLICATION", "provisor gate --help");
