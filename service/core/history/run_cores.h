@@ -4,7 +4,7 @@
 #include "core/history/run.h"
 
 /*
- * Cores of a run as a person states them, in a correction or beside a log: executors x
+ * Cores of a run as a person states them, in a correction or together with a log: executors x
  * cores_per_executor. The run has at most as many as a cluster may have. An unknown count is taken as
  * 1.
  */

@@ -84,7 +84,7 @@ enum pv_code log_reader_feed(struct log_reader *reader,
 
 /* The compressed stream under the log was cut here: becomes the warning `truncated`. coding: name of
  * the compression, borrowed as long as the reader lives. A line that the cut went through is not
- * counted as damaged; what is fed next (another part) begins a new line. */
+ * counted as damaged; the next part begins a new line. */
 void log_reader_note_truncated(struct log_reader *reader, const char *coding);
 
 /*

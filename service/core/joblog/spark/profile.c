@@ -445,7 +445,7 @@ static bool has_log_start(const struct sparklog *log)
     return log->application.log_version[0] != '\0';
 }
 
-/* Of a log without a start and properties: does the log end before the start of the application? A
+/* Does a log without a start and properties end before the start of the application? A
  * compressed stream that is cut before the end of its first line may be a log. */
 static bool ends_before_start(const struct sparklog *log)
 {
