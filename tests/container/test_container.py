@@ -38,7 +38,7 @@ def built():
     """built(tag, words of `buildah bud`): (inspected configuration, root of the mounted image)"""
     missing = [name for name in ("buildah", "debootstrap") if shutil.which(name) is None]
     if missing:
-        pytest.skip("images are not built here: %s is not installed" % " and ".join(missing))
+        pytest.skip("no image is built: install %s" % " and ".join(missing))
     base = base_tar()
     with tempfile.TemporaryDirectory(dir=WORK) as scratch:
         os.chmod(scratch, 0o755)
