@@ -42,7 +42,7 @@ def test_a_coincidence_promises_nothing(ask_with):
     doubt = warning(advice, "stages_assumed_to_follow_cores")
     assert doubt["evidence"]["follows_duration_s"] == pytest.approx(86, abs=1)
     assert doubt["evidence"]["otherwise_duration_s"] == pytest.approx(146, abs=1)
-    assert "8 executors take 86 s if it does (probability 50 %), else 2 min 26 s." in doubt["message"]
+    assert "8 executors take 1 min 26 s if it does (probability 50 %), else 2 min 26 s." in doubt["message"]
     assert advice["data_needed"]["runs"] == 1
     assert advice["data_needed"]["suggested"] == [{"problem_size": 64, "executors": 8}]
 

@@ -133,7 +133,7 @@ def test_executors_taken_away_by_the_platform(client, name):
     assert advice["last_run"]["predicted_duration_s"] == pytest.approx(46) and advice["last_run"]["duration_s"] == 66
     reason = found(advice, "executors_lost", "reasons")
     assert reason["evidence"] == {"executors_lost": 2, "executors": 4, "duration_s": 66, "cost_s": pytest.approx(20), "runs": 1, "run_id": run["id"]}
-    assert "cost 20 s of the 66 s" in reason["message"] and "takes 46 s" in reason["message"]
+    assert "cost 20 s of the 1 min 06 s" in reason["message"] and "takes 46 s" in reason["message"]
     lost = next(b for b in client.get("/v1/applications/%s/diagnosis" % name).json()["bottlenecks"]["items"] if b["kind"] == "executors_lost")
     assert lost["lost_s"] == pytest.approx(20, abs=0.1) and lost["finding"]["evidence"] == {"executors_lost": 2}
     assert "took 2 of 4 executors away" in lost["finding"]["message"]

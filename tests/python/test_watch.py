@@ -90,7 +90,7 @@ def test_the_run_is_stored_when_the_session_ends_and_the_recommendation_is_print
     assert said.out == ""  # which is the program's
     text = re.sub(r"\s+", " ", said.err)
     assert "This run took %.3g s on %d executors" % (report.run.duration_s, report.run.executors) in text
-    assert "Deadline 90 s: %s. %s" % (advice.verdict.replace("_", " "), advice.reasons[0].message) in text
+    assert "Deadline 1 min 30 s: %s. %s" % (advice.verdict.replace("_", " "), advice.reasons[0].message) in text
     assert re.search(r"executors +%d +%d$" % (report.run.executors, advice.recommendation.executors), said.err, re.M)
     assert advice.spark.changes and report.bottlenecks
     for change in advice.spark.changes:

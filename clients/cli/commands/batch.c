@@ -128,7 +128,8 @@ static bool write_answers(struct invocation *invocation, const json_t *reply)
         {.title = "All of them together",
          .value = on_cluster ? reply : NULL,
          .columns = together,
-         .n_columns = COUNT(together)}};
+         .n_columns = COUNT(together)},
+        {.text = json_text_at(reply, "reasons.0.message", "")}};
     const bool good = invocation_write_report(invocation, sections, COUNT(sections), reply);
     json_decref(rows);
     return good;

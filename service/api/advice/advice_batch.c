@@ -266,10 +266,13 @@ write_all(struct http_request *request, struct batch *batch, struct pv_error *er
         return pv_no_memory(err);
     for (size_t i = 0; i < n; i++)
         PV_TRY(write_one(request, batch, i, now_us, err));
+    struct findings reasons = {.arena = request->arena};
+    batch_feasibility_explain(&batch->outcome, n, &reasons);
+    PV_TRY(findings_check(&reasons, err));
     writer_init(&w, request->arena);
     codec_advice_batch_encode(&w, &batch->asked.cluster, batch->jobs, &batch->outcome,
-                              batch->asked.with_memory ? &batch->memory : NULL, batch->documents,
-                              n);
+                              batch->asked.with_memory ? &batch->memory : NULL, &reasons,
+                              batch->documents, n);
     batch->reply.at = writer_finish(&w, &batch->reply.n);
     return batch->reply.at == NULL ? pv_no_memory(err) : PV_OK;
 }

@@ -129,7 +129,7 @@ Test(pricing_explain, billing_terms)
     explain();
     expect(&advice.reasons, "price",
            "On demand an executor costs 0.50 EUR an hour (the request's own price): 4 for 15 min "
-           "cost 0.50 EUR. Each is billed for 1 h, at least 60 s, in increments of 1 h.");
+           "cost 0.50 EUR. Each is billed for 1 h, at least 1 min, in increments of 1 h.");
 }
 
 Test(pricing_explain, machines)

@@ -68,7 +68,7 @@ Test(deadline_explain, who_comes_closest_or_is_latest)
            "Every job meets its deadline; hourly comes closest, 15 s before its deadline.");
     cr_expect_eq(finding_value(&to.items[0], "slack_s"), 15);
     expect(1, "cores_in_use",
-           "8 cores work 75.5 % of the 90 s from the first release to the last "
+           "8 cores work 75.5 % of the 1 min 30 s from the first release to the last "
            "end.");
     take(60, 62.5, 65);
     explain_feasibility(3, NULL);
@@ -108,7 +108,7 @@ Test(deadline_explain, whether_more_cores_help)
     explain_feasibility(3, &remedies);
     expect(2, "no_cores_suffice",
            "No number of cores meets every deadline: the stages of hourly, one after another, take "
-           "81 s, and its deadline is 80 s.");
+           "1 min 21 s, and its deadline is 1 min 20 s.");
     const struct edf_stage delayed[] = {{.delay_s = 0}, {.delay_s = 1}};
     jobs[2].stages = delayed;
     jobs[2].n_stages = 2;
@@ -116,7 +116,7 @@ Test(deadline_explain, whether_more_cores_help)
     explain_feasibility(3, &remedies);
     expect(2, "no_cores_suffice",
            "No number of cores meets every deadline: the stages of hourly, one after another, take "
-           "81 s with its start-up and its driver's time, and its deadline is 80 s.");
+           "1 min 21 s with its start-up and its driver's time, and its deadline is 1 min 20 s.");
 }
 
 /* The job that has to be least late is named; of equals the first. */
@@ -134,7 +134,7 @@ Test(deadline_explain, what_to_change)
     edf_changes_explain(names, jobs, &changes, &to);
     cr_assert_eq(to.n, 4);
     expect(0, "one_later_deadline",
-           "If report alone may take 70 s instead of 50 s, every deadline is met.");
+           "If report alone may take 1 min 10 s instead of 50 s, every deadline is met.");
     cr_expect_eq(finding_value(&to.items[0], "later_s"), 20);
     expect(1, "later_deadlines",
            "With later deadlines of 2 jobs, 50 s in all, every deadline is met; no less in all is "
@@ -268,7 +268,8 @@ Test(deadline_explain, a_stage_plan_in_words)
            "2 of 3 stages need more cores than there are (8); for stage 6 the pinned deadlines "
            "leave no time, so that no number is enough.");
     expect(1, "deadline_exceeded",
-           "The deadlines of the stages add up to 101 s, more than the 100 s of the application.");
+           "The deadlines of the stages add up to 1 min 41 s, more than the 1 min 40 s of the "
+           "application.");
     plan.fixed_s = 94; /* of 0.95 x 100 s */
     clear();
     stage_plan_explain(&terms, &plan, &to);
@@ -282,8 +283,9 @@ Test(deadline_explain, a_stage_plan_in_words)
            "2 of 3 stages need more cores than there are (8); for stage 6 the start-up and the "
            "driver's time leave no time, so that no number is enough.");
     expect(1, "deadline_exceeded",
-           "The deadlines of the stages, the start-up and the driver's time add up to 101 s, more "
-           "than the 100 s of the application.");
+           "The deadlines of the stages, the start-up and the driver's time add up to 1 min 41 s, "
+           "more "
+           "than the 1 min 40 s of the application.");
     cr_expect_eq(finding_value(&to.items[0], "fixed_s"), 95);
 }
 

@@ -372,7 +372,7 @@ Test(bottlenecks, spill_by_the_memory_that_tasks_use)
     item = only(BOTTLENECK_SPILL);
     cr_expect_str_eq(item.finding.message,
                      "Stage 0 (map) spills 1.6 GiB from the memory of RAPIDS to other memory of "
-                     "its machine, 72.7 % of what it moves, which costs up to 72.7 s.");
+                     "its machine, 72.7 % of what it moves, which costs up to 1 min 13 s.");
     cr_expect_not_null(strstr(item.cure, "spark.rapids.sql.concurrentGpuTasks"));
     stages[0].metrics.disk_spilled_bytes = RUN_UNKNOWN;
     cr_expect_eq(find().n, 0, "memory alone shows no spill if the disk is unknown");
