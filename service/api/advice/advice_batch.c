@@ -146,13 +146,15 @@ static enum pv_code predict_all(struct api *api,
             enum pv_code code = advice_prediction_load(api, request, &made->question,
                                                        &made->cluster, &made->prediction, err);
             if (code != PV_OK)
-                return place(advice_made_place_fault(code, err), i, err);
+                return place(advice_made_place_fault(code, &batch->asked.items[i].question, err), i,
+                             err);
             batch->loaded = i + 1;
         }
         enum pv_code code =
             advice_prediction_make(api, request, &made->question, &made->prediction, err);
         if (code != PV_OK)
-            return place(advice_made_place_fault(code, err), i, err);
+            return place(advice_made_place_fault(code, &batch->asked.items[i].question, err), i,
+                         err);
         batch->predicted = i + 1;
     }
     return PV_OK;

@@ -1,11 +1,14 @@
 #include "core/advice/replay_curve.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/order.h"
+#include "base/plural.h"
+#include "base/quantity_text.h"
 
 /* Distance at which a run's weight has halved; keeps a repeated configuration from deciding alone.
  */
@@ -292,12 +295,52 @@ curve_cost_of(const struct replay *replay, const struct curve_question *question
     return tasks + (double)replay->n_tasks * (double)(8 + 2 * n);
 }
 
-static enum pv_code too_many_tasks(const struct curve_question *question, struct pv_error *err)
+/* So many cores per executor the budget bears; 0: not even one. */
+static int64_t most_cores(const struct replay *replay, const struct curve_question *question)
 {
+    struct curve_question asked = *question;
+    int64_t least = 0, most = question->cores_per_executor;
+    while (most - least > 1) {
+        asked.cores_per_executor = least + (most - least) / 2;
+        const bool borne = curve_cost_of(replay, &asked, 0) <= (double)question->task_budget;
+        *(borne ? &least : &most) = asked.cores_per_executor;
+    }
+    return least;
+}
+
+/* Rounded down to three digits; 0: no size is small enough. */
+static double most_size(const struct replay *replay, const struct curve_question *question)
+{
+    enum { HALVINGS = 30 };
+    struct curve_question asked = *question;
+    double least = 0.0, most = question->problem_size;
+    for (int i = 0; i < HALVINGS; i++) {
+        asked.problem_size = least + (most - least) / 2;
+        const bool borne = curve_cost_of(replay, &asked, 0) <= (double)question->task_budget;
+        *(borne ? &least : &most) = asked.problem_size;
+    }
+    const double step = pow(10, floor(log10(fmax(least, 1e-9))) - 2);
+    return least > 0.0 ? step * floor(least / step) : 0.0;
+}
+
+/* replay: of the nearest run. What of both members is allowed if the other one stays. */
+static enum pv_code too_many_tasks(const struct replay *replay,
+                                   const struct curve_question *question,
+                                   struct pv_error *err)
+{
+    const int64_t cores = most_cores(replay, question);
+    const double size = most_size(replay, question);
+    char allowed[2][96] = {"", ""};
+    if (cores > 0)
+        (void)snprintf(allowed[0], sizeof allowed[0], "at most %" PRId64 " core%s per executor",
+                       cores, PLURAL(cores));
+    if (size > 0.0)
+        (void)snprintf(allowed[1], sizeof allowed[1], "%sa problem size of at most %s",
+                       cores > 0 ? " or " : "", quantity_number(size).text);
     return pv_fail(err, PV_E_LIMIT,
-                   "replaying the nearest runs for this problem size takes more than %llu "
-                   "simulated tasks",
-                   (unsigned long long)question->task_budget);
+                   "replaying the nearest run takes more than %llu simulated tasks%s%s%s",
+                   (unsigned long long)question->task_budget,
+                   cores > 0 || size > 0.0 ? ": use " : "", allowed[0], allowed[1]);
 }
 
 /* Prepare the runs nearest in size first, as many as the budget allows; ties keep their order. */
@@ -341,7 +384,7 @@ static enum pv_code choose_replays(const struct run runs[],
     *replays = made;
     size_t usable = n - curve->runs_unusable;
     size_t least = question->least_runs < usable ? question->least_runs : usable;
-    return *chosen > 0 && *chosen >= least ? PV_OK : too_many_tasks(question, err);
+    return *chosen > 0 && *chosen >= least ? PV_OK : too_many_tasks(&made[0], question, err);
 }
 
 static bool cores_seen_before(const struct replay replays[], size_t i)
@@ -517,7 +560,7 @@ static enum pv_code check_points(const struct replay replays[],
                                        question->cores_per_executor};
         tasks += curve_count_tasks(replays, n, n, &target);
     }
-    return tasks <= borne ? PV_OK : too_many_tasks(question, err);
+    return tasks <= borne ? PV_OK : too_many_tasks(&replays[0], question, err);
 }
 
 static enum pv_code predict_points(const struct replay replays[],
