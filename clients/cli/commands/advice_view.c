@@ -120,13 +120,23 @@ static struct quantity_text size_alone(double size, const char *measure)
     return made;
 }
 
-static void add_sizes(struct rows *rows, const json_t *advice)
+/* Of the size that was asked about: what was asked in bytes is shown in bytes. */
+static const char *measure_asked(const struct answer *answer)
 {
+    return answer->bytes_asked != NULL
+               ? "input_blocks"
+               : json_text_at(answer->advice, "problem_size_measured_by", NULL);
+}
+
+static void add_sizes(struct rows *rows, const struct answer *answer)
+{
+    const json_t *advice = answer->advice;
     double asked = json_number_at(advice, "problem_size", 0);
     double last = json_number_at(advice, "last_run.problem_size", asked);
     const char *measure = json_text_at(advice, "problem_size_measured_by", NULL);
     if (last != asked)
-        (void)add_row(rows, "problem size", size_alone(last, measure), size_alone(asked, measure));
+        (void)add_row(rows, "problem size", size_alone(last, measure),
+                      size_alone(asked, measure_asked(answer)));
 }
 
 /* What the last run took was recorded; the same executors by the model are compared with the
@@ -188,11 +198,13 @@ static int width_of(const struct rows *rows, size_t offset, int least)
     return least;
 }
 
-static void write_figures(FILE *out, const struct terminal *terminal, const json_t *advice)
+static void
+write_figures(FILE *out, const struct terminal *terminal, const struct answer *answer)
 {
+    const json_t *advice = answer->advice;
     struct rows rows = {.n = 0};
     bool has_last = json_is_object(json_object_get(advice, "last_run"));
-    add_sizes(&rows, advice);
+    add_sizes(&rows, answer);
     (void)add_row(&rows, "executors", number_text(advice, "last_run.executors", quantity_count),
                   number_text(advice, "recommendation.executors", quantity_count));
     (void)add_row(&rows, "cores per executor",
@@ -306,22 +318,10 @@ static void write_memory(FILE *out, const struct terminal *terminal, const json_
                              sizeof columns / sizeof *columns, advice, NULL);
 }
 
-/* In the unit that was asked: "2 GiB in 16 blocks". */
 static struct quantity_text describe_size(const struct answer *answer)
 {
     double size = json_number_at(answer->advice, "problem_size", -1);
-    const char *measure = json_text_at(answer->advice, "problem_size_measured_by", NULL);
-    const char *asked = answer->bytes_asked;
-    struct quantity_text made = quantity_problem_size(size, measure);
-    if (size < 0)
-        return unknown_text;
-    if (asked == NULL)
-        return made;
-    int digits = (int)strspn(asked, "0123456789.");
-    struct quantity_text blocks = quantity_problem_size(size, "input_blocks");
-    (void)snprintf(made.text, sizeof made.text, "%.*s %.8s%.20s", digits < 16 ? digits : 16, asked,
-                   asked + digits, strstr(blocks.text, " in "));
-    return made;
+    return size < 0 ? unknown_text : quantity_problem_size(size, measure_asked(answer));
 }
 
 static void write_data_needed(FILE *out, const struct terminal *terminal, const json_t *advice)
@@ -456,7 +456,7 @@ void advice_view_write(FILE *out,
     if ((parts & ADVICE_VERDICT) != 0)
         write_verdict(out, terminal, answer);
     if (json_is_object(json_object_get(advice, "recommendation"))) {
-        write_figures(out, terminal, advice);
+        write_figures(out, terminal, answer);
         write_model(out, advice);
     }
     if (answer->stands)
