@@ -40,16 +40,33 @@ static void describe_executors(const json_t *advice, char *out, size_t room)
                    plural(cores, "core", "cores"), plural(executors, "", " each"));
 }
 
+/* " (at most 3, by spark.executor.instances)", as the first reason has it; "" if it names no limit. */
+static void describe_limit(const json_t *advice, char *out, size_t room)
+{
+    static const char *const origins[][2] = {
+        {"max_executors of the request", "--max-executors"},
+        {"spark.executor.instances", "spark.executor.instances or --num-executors"}};
+    const char *by = json_text_at(advice, "reasons.0.evidence.limited_by", NULL);
+    out[0] = '\0';
+    for (size_t i = 0; by != NULL && i < sizeof origins / sizeof *origins; i++)
+        if (strcmp(by, origins[i][0]) == 0)
+            by = origins[i][1];
+    if (by != NULL)
+        (void)snprintf(out, room, " (at most %.0f, by %.80s)",
+                       json_number_at(advice, "reasons.0.evidence.max_executors", 0), by);
+}
+
 void advice_headline(const json_t *advice, char *out, size_t room)
 {
     char deadline[CELL_TEXT_MAX], chance[CELL_TEXT_MAX], duration[CELL_TEXT_MAX];
     bool has_deadline = json_is_number(json_object_get(advice, "deadline_s"));
     bool is_one = json_number_at(advice, "recommendation.executors", 0) == 1;
-    char who[96];
+    char who[96], limit[128];
     cell(advice, "deadline_s", CELL_SECONDS, deadline);
     cell(advice, "recommendation.deadline_probability", CELL_PROBABILITY, chance);
     cell(advice, "recommendation.predicted_duration_s", CELL_SECONDS, duration);
     describe_executors(advice, who, sizeof who);
+    describe_limit(advice, limit, sizeof limit);
     enum exit_status status = question_status(advice);
     if (status == EXIT_TOO_LITTLE_HISTORY)
         (void)snprintf(out, room, "The history does not allow an answer: %s",
@@ -63,9 +80,9 @@ void advice_headline(const json_t *advice, char *out, size_t room)
                        chance);
     else
         (void)snprintf(out, room,
-                       "No allowed number of executors is predicted to meet the deadline of %s: "
-                       "the best, %s, %s %s.",
-                       deadline, who, is_one ? "takes" : "take", duration);
+                       "No allowed number of executors%s is predicted to meet the deadline of %s: "
+                       "%s %s %s.",
+                       limit, deadline, who, is_one ? "takes" : "take", duration);
 }
 
 /* --- the numbers --- */
@@ -198,8 +215,7 @@ static int width_of(const struct rows *rows, size_t offset, int least)
     return least;
 }
 
-static void
-write_figures(FILE *out, const struct terminal *terminal, const struct answer *answer)
+static void write_figures(FILE *out, const struct terminal *terminal, const struct answer *answer)
 {
     const json_t *advice = answer->advice;
     struct rows rows = {.n = 0};

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/quantity_text.h"
+#include "cli/commands/advice_view.h"
 #include "threads/clock.h"
 
 static const struct option_spec job[] = {
@@ -518,10 +519,25 @@ may_render(struct invocation *invocation, const struct question *question, const
             json_text_at(advice, "reasons.0.message", "the history does not allow an answer"));
     if (status != EXIT_GATE_FAILED || question->force)
         return true;
-    (void)fail(&invocation->failure, status,
-               "no allowed number of executors is predicted to meet the deadline, so no "
-               "configuration is written");
-    return fail_next(&invocation->failure, "--force writes that of the closest one");
+    char headline[1024], deadline[96] = "";
+    const double enough_s = json_number_at(advice, "remedies.deadline_s", (double)NAN);
+    advice_headline(advice, headline, sizeof headline);
+    (void)fail(&invocation->failure, status, "no configuration is written: %s", headline);
+    if (!isnan(enough_s))
+        (void)snprintf(deadline, sizeof deadline, "allow a deadline of %s; ",
+                       quantity_duration_at_least(enough_s).text);
+    return fail_next(&invocation->failure, "%s--force writes the configuration of the closest one",
+                     deadline);
+}
+
+/* A configuration alone says neither that it is at risk nor that it is late. */
+static void remark_on_risk(const json_t *advice)
+{
+    char headline[1024];
+    if (question_status(advice) == EXIT_DONE)
+        return;
+    advice_headline(advice, headline, sizeof headline);
+    warn("%s", headline);
 }
 
 char *question_render(struct invocation *invocation,
@@ -535,8 +551,11 @@ char *question_render(struct invocation *invocation,
     struct remote_reply reply = {.status = 0};
     const struct remote_parameter query[] = {
         {"format", format}, {"force", question->force ? "true" : NULL}, {NULL, NULL}};
-    if (strcmp(format, "markdown") != 0 && !may_render(invocation, question, advice))
-        return NULL;
+    if (strcmp(format, "markdown") != 0) {
+        if (!may_render(invocation, question, advice))
+            return NULL;
+        remark_on_risk(advice);
+    }
     (void)snprintf(path, sizeof path, "/v1/advice/%.64s", json_text_at(advice, "id", ""));
     struct remote_request request = {
         .method = "GET", .path = path, .query = query, .accept = "*/*"};
