@@ -268,7 +268,7 @@ static void write_model(FILE *out, const json_t *advice)
 
 static void write_changes(FILE *out, const struct terminal *terminal, const json_t *advice)
 {
-    static const struct column columns[] = {{"property", "key", CELL_TEXT, NULL},
+    static const struct column columns[] = {{"property", "key", CELL_NAME, NULL},
                                             {"old", "old", CELL_TEXT, NULL},
                                             {"new", "new", CELL_TEXT, NULL},
                                             {"why", "reason", CELL_TEXT, NULL}};

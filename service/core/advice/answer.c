@@ -37,7 +37,7 @@ static void bound_by_history(const struct advice_known *known,
     answer->is_bounded = bound < answer->goal.max_executors;
     if (answer->is_bounded) {
         answer->goal.max_executors = bound;
-        answer->goal.limited_by = "the most executors that ran";
+        answer->goal.limited_by = "the reach of the recorded runs";
     }
 }
 
