@@ -61,12 +61,14 @@ void advice_headline(const json_t *advice, char *out, size_t room)
     char deadline[CELL_TEXT_MAX], chance[CELL_TEXT_MAX], duration[CELL_TEXT_MAX];
     bool has_deadline = json_is_number(json_object_get(advice, "deadline_s"));
     bool is_one = json_number_at(advice, "recommendation.executors", 0) == 1;
-    char who[96], limit[128];
+    char who[96], limit[128], asked[64];
     cell(advice, "deadline_s", CELL_SECONDS, deadline);
     cell(advice, "recommendation.deadline_probability", CELL_PROBABILITY, chance);
     cell(advice, "recommendation.predicted_duration_s", CELL_SECONDS, duration);
     describe_executors(advice, who, sizeof who);
     describe_limit(advice, limit, sizeof limit);
+    (void)snprintf(asked, sizeof asked, "; %.32s is asked for",
+                   quantity_share(json_number_at(advice, "confidence", 0)).text);
     enum exit_status status = question_status(advice);
     if (status == EXIT_TOO_LITTLE_HISTORY)
         (void)snprintf(out, room, "The history does not allow an answer: %s",
@@ -74,10 +76,10 @@ void advice_headline(const json_t *advice, char *out, size_t room)
     else if (!has_deadline)
         (void)snprintf(out, room, "%s: %s predicted.", who, duration);
     else if (status == EXIT_DONE || status == EXIT_LOW_CONFIDENCE)
-        (void)snprintf(out, room, "%s %s the deadline of %s with a probability of %s%s.", who,
+        (void)snprintf(out, room, "%s %s the deadline of %s with a probability of %s%s%s.", who,
                        is_one ? "meets" : "meet", deadline,
                        status == EXIT_DONE || strncmp(chance, "less", 4) == 0 ? "" : "only ",
-                       chance);
+                       chance, status == EXIT_DONE ? "" : asked);
     else
         (void)snprintf(out, room,
                        "No allowed number of executors%s is predicted to meet the deadline of %s: "
@@ -95,7 +97,10 @@ struct row {
     const char *note; /* follows the advised cell; or NULL */
 };
 
-enum { ROWS_MAX = 10, NAME_WIDTH = 20, CELL_WIDTH = 12 };
+/* What the model predicts for the executors of the last run. */
+#define BY_MODEL "  by model, this size"
+
+enum { ROWS_MAX = 11, NAME_WIDTH = 20, CELL_WIDTH = 12 };
 
 struct rows {
     struct row items[ROWS_MAX];
@@ -161,13 +166,11 @@ static void add_sizes(struct rows *rows, const struct answer *answer)
 static void add_durations(struct rows *rows, const json_t *advice)
 {
     bool has_last = json_is_object(json_object_get(advice, "last_run"));
-    double asked = json_number_at(advice, "problem_size", 0);
-    bool same_size = json_number_at(advice, "last_run.problem_size", asked) == asked;
     add_row(rows, "duration", number_text(advice, "last_run.duration_s", quantity_duration),
             number_text(advice, "recommendation.predicted_duration_s", quantity_duration))
         ->note = "predicted";
     if (has_last)
-        (void)add_row(rows, same_size ? "  same by the model" : "  this size, by model",
+        (void)add_row(rows, BY_MODEL,
                       number_text(advice, "last_run.predicted_duration_s", quantity_duration),
                       no_text);
 }
@@ -197,13 +200,15 @@ static struct quantity_text cost_text(const json_t *advice, const char *path)
                                 : unknown_text;
 }
 
-/* Both are predicted, so that like is compared with like. */
+/* Both are predicted, so that like is compared with like: what the last run did cost is unknown. */
 static void add_cost(struct rows *rows, const json_t *advice)
 {
     const char *currency = json_text_at(advice, "pricing.currency", NULL);
     if (json_is_number(json_at(advice, "recommendation.cost")))
-        (void)add_row(rows, currency == NULL ? "cost, unit of price" : "predicted cost",
-                      cost_text(advice, "last_run.cost"), cost_text(advice, "recommendation.cost"));
+        (void)add_row(rows, currency == NULL ? "cost, unit of price" : "predicted cost", no_text,
+                      cost_text(advice, "recommendation.cost"));
+    if (json_is_number(json_at(advice, "last_run.cost")))
+        (void)add_row(rows, BY_MODEL, cost_text(advice, "last_run.cost"), no_text);
 }
 
 static int width_of(const struct rows *rows, size_t offset, int least)
