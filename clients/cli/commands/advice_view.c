@@ -244,9 +244,12 @@ static void write_figures(FILE *out, const struct terminal *terminal, const stru
     for (size_t i = 0; i < rows.n; i++) {
         const struct row *row = &rows.items[i];
         fprintf(out, "%-*s%*s", name, row->name, last, has_last ? row->last : "");
+        const size_t n_note = row->note == NULL ? 0 : strlen(row->note) + 1;
+        const bool fits =
+            terminal->width == 0 || (size_t)(name + last + advised) + n_note <= terminal->width;
         if (row->advised[0] != '\0')
-            fprintf(out, "%*s%s%s", advised, row->advised, row->note == NULL ? "" : " ",
-                    row->note == NULL ? "" : row->note);
+            fprintf(out, "%*s%s%s", advised, row->advised, n_note > 0 && fits ? " " : "",
+                    n_note > 0 && fits ? row->note : "");
         fputc('\n', out);
     }
 }
