@@ -23,8 +23,8 @@ struct quantity_text quantity_duration(double seconds);
 /* The same, rounded up: a deadline that is met is met as it is printed, too. */
 struct quantity_text quantity_duration_at_least(double seconds);
 
-/* The time left of limit_s, rounded as a duration of limit_s is printed, and a step below 0 where it
- * is less than a step late: what is left cannot be known better than what it is left of. */
+/* The time left until limit_s, rounded as a duration of limit_s is printed. If the job is late by less
+ * than one step, one step below 0. */
 double quantity_slack_s(double slack_s, double limit_s);
 
 /* "8.5 to 12.3 s", "45 s to 1 min 10 s", "4 min 36 s to 12 min 17 s": each end as a duration is

@@ -97,7 +97,7 @@ struct row {
     const char *note; /* follows the advised cell; or NULL */
 };
 
-/* What the model predicts for the executors of the last run. */
+/* The row of the prediction for the executors of the last run. */
 #define BY_MODEL "  by model, this size"
 
 enum { ROWS_MAX = 11, NAME_WIDTH = 20, CELL_WIDTH = 12 };

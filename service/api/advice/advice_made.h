@@ -33,7 +33,7 @@ void advice_made_count(const struct advice_made *made, bool dry_run);
 struct codec_advice_reply
 advice_made_reply(const struct advice_made *made, const char *id, int64_t created_us);
 
-/* What a history lacks lies with the application; what is too much work lies with those of the size, the
+/* Places a fault: a lack of history at the application; too much work at those of the size, the
  * cores and the cluster that were sent. sent: the question before the cluster's members were taken.
  * Returns `code`, or that of the fault. */
 enum pv_code advice_made_place_fault(enum pv_code code,

@@ -438,7 +438,7 @@ static struct quantity_text cost_text(const struct json_value *object, const cha
                                       : (struct quantity_text){""};
 }
 
-/* What the model predicts for the executors of the last run. */
+/* The row of the prediction for the executors of the last run. */
 #define BY_MODEL "by model, this size"
 
 static void

@@ -43,7 +43,7 @@ enum pv_code batch_feasibility_check(struct batch_job jobs[],
                                      struct batch_outcome *outcome,
                                      struct pv_error *err) PV_MUSTCHECK;
 
-/* What the answer assumes, as the reason `jobs_hold_executors`: a check of stages may decide otherwise. */
+/* Adds the assumption of the answer as the reason `jobs_hold_executors`: a check of stages may decide otherwise. */
 void batch_feasibility_explain(const struct batch_outcome *outcome,
                                size_t n,
                                struct findings *reasons);

@@ -143,7 +143,7 @@ static bool is_recorded(const struct recorded_job *job)
     return job->run != NULL || job->overhead == JOB_OVERHEAD_NONE;
 }
 
-/* Of the jobs that meet their deadline as predicted, the one whose error makes it late first; n: there
+/* The job that meets its deadline as predicted, and that an error makes late first; n: there
  * is none. */
 static size_t find_least_sure(const struct edf_job jobs[],
                               const struct edf_outcome outcomes[],

@@ -67,7 +67,7 @@ void recorded_jobs_warn(const struct strview names[],
                         struct findings *warnings);
 
 /*
- * What an answer about these jobs assumes, as reasons: `durations_as_predicted`, with the job that the
+ * Adds the assumptions of an answer about these jobs as reasons: `durations_as_predicted`, with the job that the
  * error of its prediction makes late first; `stages_share_cores` where there are several jobs. names,
  * jobs, outcomes and recorded have n entries; a job with stages of its own has neither run nor block.
  */

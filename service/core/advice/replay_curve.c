@@ -367,7 +367,7 @@ most_size(const struct replay replays[], size_t n, const struct curve_question *
     return least > 0.0 ? step * floor(least / step) : 0.0;
 }
 
-/* What of both members is allowed if the other one stays. The replays have learned from each other. */
+/* Names the allowed cores, and the allowed size if the cores stay. The replays have learned from each other. */
 static enum pv_code too_many_tasks(const struct replay replays[],
                                    size_t n,
                                    const struct curve_question *question,
