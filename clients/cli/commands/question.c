@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/quantity_text.h"
-#include "cli/commands/advice_view.h"
 #include "threads/clock.h"
 
 static const struct option_spec job[] = {
@@ -507,39 +506,6 @@ static char *take_text(struct remote_reply *reply)
     return text;
 }
 
-/* Does the verdict allow a configuration? False: recorded. */
-static bool
-may_render(struct invocation *invocation, const struct question *question, const json_t *advice)
-{
-    enum exit_status status = question_status(advice);
-    if (status == EXIT_TOO_LITTLE_HISTORY)
-        return fail(
-            &invocation->failure, status, "nothing is recommended%s: %s",
-            question->force ? ", so there is nothing that --force could render" : "",
-            json_text_at(advice, "reasons.0.message", "the history does not allow an answer"));
-    if (status != EXIT_GATE_FAILED || question->force)
-        return true;
-    char headline[1024], deadline[96] = "";
-    const double enough_s = json_number_at(advice, "remedies.deadline_s", (double)NAN);
-    advice_headline(advice, headline, sizeof headline);
-    (void)fail(&invocation->failure, status, "no configuration is written: %s", headline);
-    if (!isnan(enough_s))
-        (void)snprintf(deadline, sizeof deadline, "allow a deadline of %s; ",
-                       quantity_duration_at_least(enough_s).text);
-    return fail_next(&invocation->failure, "%s--force writes the configuration of the closest one",
-                     deadline);
-}
-
-/* A configuration alone says neither that it is at risk nor that it is late. */
-static void remark_on_risk(const json_t *advice)
-{
-    char headline[1024];
-    if (question_status(advice) == EXIT_DONE)
-        return;
-    advice_headline(advice, headline, sizeof headline);
-    warn("%s", headline);
-}
-
 char *question_render(struct invocation *invocation,
                       const struct question *question,
                       const struct answer *answer,
@@ -551,11 +517,6 @@ char *question_render(struct invocation *invocation,
     struct remote_reply reply = {.status = 0};
     const struct remote_parameter query[] = {
         {"format", format}, {"force", question->force ? "true" : NULL}, {NULL, NULL}};
-    if (strcmp(format, "markdown") != 0) {
-        if (!may_render(invocation, question, advice))
-            return NULL;
-        remark_on_risk(advice);
-    }
     (void)snprintf(path, sizeof path, "/v1/advice/%.64s", json_text_at(advice, "id", ""));
     struct remote_request request = {
         .method = "GET", .path = path, .query = query, .accept = "*/*"};
