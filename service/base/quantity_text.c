@@ -10,6 +10,7 @@
 #include "base/code.h"
 
 #define MINUTE_S 60.0
+#define SECONDS_MAX_S 90.0 /* durations up to it are seconds: "75 s" */
 #define HOUR_S 3600.0
 #define DAY_S 86400.0
 
@@ -65,10 +66,9 @@ struct quantity_text quantity_count(double count)
 
 enum unit { UNIT_SECONDS, UNIT_MINUTES, UNIT_HOURS, UNIT_DAYS };
 
-/* From `seconds_most` on a duration is in minutes. */
-static enum unit unit_of(double seconds, double seconds_most)
+static enum unit unit_of(double seconds)
 {
-    if (seconds < seconds_most - 0.5)
+    if (seconds < SECONDS_MAX_S + 0.05) /* 90.04 is printed as 90 s */
         return UNIT_SECONDS;
     if (seconds < HOUR_S - 0.5)
         return UNIT_MINUTES;
@@ -97,7 +97,7 @@ static struct quantity_text in_unit(double seconds, enum unit unit)
 
 struct quantity_text quantity_duration(double seconds)
 {
-    enum unit unit = unit_of(fabs(seconds), 2 * MINUTE_S);
+    enum unit unit = unit_of(fabs(seconds));
     if (isnan(seconds) || isinf(seconds))
         return quantity_number(seconds);
     if (unit == UNIT_SECONDS)
@@ -105,36 +105,57 @@ struct quantity_text quantity_duration(double seconds)
     return print("%s%s", seconds < 0 ? "-" : "", in_unit(fabs(seconds), unit).text);
 }
 
-struct quantity_text quantity_duration_at_least(double seconds)
+/* The last digit of a duration > 0 as it is printed. */
+static double step_of(double seconds)
 {
     static const double steps[] = {
         [UNIT_MINUTES] = 1, [UNIT_HOURS] = MINUTE_S, [UNIT_DAYS] = HOUR_S};
-    enum unit unit = unit_of(seconds, 2 * MINUTE_S);
-    double step = unit == UNIT_SECONDS ? pow(10, floor(log10(seconds)) - 2) : steps[unit];
+    enum unit unit = unit_of(seconds);
+    return unit == UNIT_SECONDS ? pow(10, floor(log10(seconds)) - 2) : steps[unit];
+}
+
+struct quantity_text quantity_duration_at_least(double seconds)
+{
     if (!(seconds > 0) || isinf(seconds))
         return quantity_duration(seconds);
+    double step = step_of(seconds);
     return quantity_duration(step * ceil(seconds / step - 1e-9));
+}
+
+double quantity_slack_s(double slack_s, double limit_s)
+{
+    if (!(limit_s > 0) || isinf(limit_s))
+        return slack_s;
+    double step = step_of(limit_s);
+    double rounded = step * floor(slack_s / step + 0.5);
+    return slack_s < 0 && rounded > -step ? -step : rounded;
 }
 
 /* Both ends with as many decimals as the larger one has with three digits. */
 static struct quantity_text seconds_interval(double low_s, double high_s)
 {
-    int decimals = high_s >= 99.95 ? 0 : high_s >= 9.995 ? 1 : 2;
+    int decimals = high_s >= 9.995 ? 1 : 2;
     if (high_s < 1)
         return print("%s to %s s", quantity_number(low_s).text, quantity_number(high_s).text);
     return print("%.*f to %.*f s", decimals, low_s, decimals, high_s);
 }
 
+/* One end of an interval whose larger end is a minute or more: whole seconds at the least. */
+static struct quantity_text end_of_interval(double seconds)
+{
+    enum unit unit = unit_of(fmax(0, seconds));
+    return unit == UNIT_SECONDS ? print("%.0f s", seconds) : in_unit(seconds, unit);
+}
+
 struct quantity_text quantity_interval(double low_s, double high_s)
 {
-    enum unit unit = unit_of(high_s, 5 * MINUTE_S);
     if (isnan(low_s))
         return unknown;
     if (!isfinite(high_s))
         return print("%s or more", quantity_duration(low_s).text);
-    if (unit == UNIT_SECONDS)
+    if (unit_of(high_s) == UNIT_SECONDS)
         return seconds_interval(low_s, high_s);
-    return print("%s to %s", in_unit(low_s, unit).text, in_unit(high_s, unit).text);
+    return print("%s to %s", end_of_interval(low_s).text, end_of_interval(high_s).text);
 }
 
 /* --- shares --- */

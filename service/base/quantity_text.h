@@ -16,15 +16,19 @@ struct quantity_text {
     char text[QUANTITY_TEXT_MAX];
 };
 
-/* "0.35 s", "75.5 s", "115 s", "2 min 17 s", "1 h 05 min", "2 d 3 h": seconds below 2 minutes, with
- * three significant digits. */
+/* "0.35 s", "75 s", "1 min 55 s", "1 h 05 min", "2 d 3 h": seconds, with three significant digits,
+ * only up to 90. */
 struct quantity_text quantity_duration(double seconds);
 
 /* The same, rounded up: a deadline that is met is met as it is printed, too. */
 struct quantity_text quantity_duration_at_least(double seconds);
 
-/* "96 to 137 s", "4 min 36 s to 12 min 17 s": both ends have the unit of the larger one. high may be
- * infinite or NAN: "96 s or more". */
+/* The time left until limit_s, rounded as a duration of limit_s is printed. If the job is late by less
+ * than one step, one step below 0. */
+double quantity_slack_s(double slack_s, double limit_s);
+
+/* "8.5 to 12.3 s", "45 s to 1 min 10 s", "4 min 36 s to 12 min 17 s": each end as a duration is
+ * written. high may be infinite or NAN: "1 min 36 s or more". */
 struct quantity_text quantity_interval(double low_s, double high_s);
 
 /* "5.7 %", "95 %", "130 %". Not 0 but below 0.05: "less than 0.1 %". */

@@ -10,6 +10,7 @@
 #include "base/instant.h"
 #include "base/json_writer.h"
 #include "base/plural.h"
+#include "base/quantity_text.h"
 
 enum { SENTENCE_BYTES = 1024, NAME_BYTES = 200, KIND_BYTES = 64, QUANTITY_BYTES = 64 };
 
@@ -60,35 +61,6 @@ static bool number_of(const struct sentence *s, const char *member, double *numb
 
 /* --- quantities --- */
 
-/* "850 ms", "7.5 s", "12 min 5 s", "3 h 20 min", "2 d 4 h": the two units that matter. */
-static const char *duration(double seconds, char out[QUANTITY_BYTES])
-{
-    static const struct {
-        double below;
-        long part_s;
-        const char *unit, *part;
-        long parts;
-    } scales[] = {
-        {3600, 1, "min", "s", 60}, {172800, 60, "h", "min", 60}, {INFINITY, 3600, "d", "h", 24}};
-    if (seconds < 0.9995) {
-        (void)snprintf(out, QUANTITY_BYTES, "%.0f ms", seconds * 1e3);
-        return out;
-    }
-    if (seconds < 59.5) {
-        (void)snprintf(out, QUANTITY_BYTES, "%.3g s", rint(seconds * 10) / 10);
-        return out;
-    }
-    size_t i = 0;
-    while (seconds + (double)scales[i].part_s / 2 >= scales[i].below)
-        i++;
-    long n = lround(fmin(seconds, 1e15) / (double)scales[i].part_s);
-    int at = snprintf(out, QUANTITY_BYTES, "%ld %s", n / scales[i].parts, scales[i].unit);
-    if (n % scales[i].parts != 0)
-        (void)snprintf(out + at, QUANTITY_BYTES - (size_t)at, " %ld %s", n % scales[i].parts,
-                       scales[i].part);
-    return out;
-}
-
 /* 1234567.5 as "1,234,567.5". */
 static const char *grouped(double value, char out[QUANTITY_BYTES])
 {
@@ -111,10 +83,9 @@ static bool
 say_duration(struct sentence *s, const char *before, const char *member, const char *behind)
 {
     double seconds;
-    char words[QUANTITY_BYTES];
     if (!number_of(s, member, &seconds))
         return false;
-    say(s, "%s%s%s", before, duration(seconds, words), behind);
+    say(s, "%s%s%s", before, quantity_duration(seconds).text, behind);
     return true;
 }
 
@@ -225,7 +196,7 @@ static void say_drift(struct sentence *s)
     }
     say(s, "%s has become %s", whose(s), faster ? "faster" : "slower");
     if (number_of(s, "change_percent", &percent))
-        say(s, ": runs take %.*f%% %s", fabs(percent) < 9.95 ? 1 : 0, fabs(percent),
+        say(s, ": runs take %s %s", quantity_percent(fabs(percent)).text,
             faster ? "less time" : "longer");
     say_since(s);
     if (say_count(s, " (", "runs_since", "run"))

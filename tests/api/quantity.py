@@ -14,8 +14,8 @@ def number(value, digits=3):
 
 
 def duration(seconds):
-    """Seconds below two minutes, then minutes, hours and days."""
-    if seconds < 119.5:
+    """Seconds up to 90, then minutes, hours and days."""
+    if seconds < 90.05:
         return number(seconds) + " s"
     larger, smaller, words = (60, 1, ("min", "s", 2)) if seconds < 3599.5 else (3600, 60, ("h", "min", 2)) if seconds < 172770 else (86400, 3600, ("d", "h", 1))
     rounded = math.floor(seconds / smaller + 0.5) * smaller

@@ -1,5 +1,6 @@
 """Advice over HTTP: from recorded runs (or a profile) to an executor count, stored and readable again."""
 import json
+import re
 import math
 import uuid
 
@@ -380,10 +381,33 @@ def test_no_application_and_no_usable_runs(client):
         "stages": [{"id": 0, "parents": [], "task_durations_s": [10, 10, 10, 10]}]}, status=201)
     problem = client.refuse("POST", "/v1/advice", 422, pointer="/problem_size", json={"application": name, "problem_size": 10 ** 12})
     assert problem["type"].endswith("limit_exceeded"), problem
+    assert re.search(r": use (at most \d+ cores? per executor or )?a problem size of at most \d+$", problem["errors"][0]["detail"]), problem
     empty = "empty-" + uuid.uuid4().hex[:8]
     client.post("/v1/applications", {"name": empty}, status=201)
     advice = client.post("/v1/advice", {"application": empty, "deadline_s": 9}, status=201).json()
     assert "has no runs yet" in advice["reasons"][0]["message"] and advice["problem_size"] is None and advice["model"] is None
+
+
+def test_too_much_work_lies_with_what_was_sent(client):
+    """Tasks follow the cores: the fault is at the cores, also where the size is that of the latest run, and says how many would do."""
+    name = "follows-" + uuid.uuid4().hex[:8]
+    for executors in (1, 2, 4, 8):
+        client.post("/v1/applications/%s/runs" % name, {
+            "problem_size": 4, "executors": executors, "cores_per_executor": 4, "duration_s": 12, "initialization_s": 2,
+            "stages": [{"id": 0, "parents": [], "task_durations_s": [10] * (4 * executors)}]}, status=201)
+    ask_for = lambda cores, **more: {"application": name, "constraints": {"cores_per_executor": cores}, **more}
+    at = "/constraints/cores_per_executor"
+    alone = client.refuse("POST", "/v1/advice", 422, pointer=at, json=ask_for(2000))
+    assert [e["pointer"] for e in alone["errors"]] == [at]
+    most = int(re.search(r"use at most (\d+) cores per executor", alone["errors"][0]["detail"])[1])
+    assert 4 <= most < 2000
+    client.post("/v1/advice?dry_run=true", ask_for(most), status=200)
+    both = client.refuse("POST", "/v1/advice", 422, pointer=at, json=ask_for(2000, problem_size=4))
+    assert [e["pointer"] for e in both["errors"]] == [at, "/problem_size"]
+    cluster = {"executors": 5, "cores_per_executor": 200000}
+    refused = client.refuse("POST", "/v1/advice", 422, pointer="/constraints/cluster", json={"application": name, "constraints": {"cluster": cluster}})
+    assert len(refused["errors"]) == 1
+    client.refuse("POST", "/v1/advice/batch", 422, pointer="/items/0" + at, json={"items": [ask_for(2000)]})
 
 
 @pytest.mark.parametrize("body, pointer", [

@@ -75,6 +75,8 @@ def test_together_on_a_cluster(history):
     assert [j["met"] for j in crowd["jobs"]].count(False) >= 1 and crowd["feasible"] is False
     assert 40 < crowd["min_total_cores"] <= cores * (fit + 1)
     assert all(a["verdict"] == "met" for a in crowd["items"]), "alone each of them does"
+    assert [r["code"] for r in crowd["reasons"]] == ["jobs_hold_executors"] and "feasibility lets jobs share" in crowd["reasons"][0]["message"]
+    assert "share" not in one["reasons"][0]["message"], "the other check would not decide otherwise"
     later = history.post(PATH, {"cluster": "c", "items": many, "releases_s": [0] * fit + [100]}, status=201).json()
     assert later["feasible"] is True and later["jobs"][-1]["completion_s"] == pytest.approx(100 + best["predicted_duration_s"], rel=1e-5)
     open_end = history.post(PATH, {"cluster": "c", "items": many[:-1] + [job(deadline_s=None, constraints={"max_executors": best["executors"]})]}, status=201).json()

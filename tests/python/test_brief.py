@@ -16,9 +16,9 @@ HOSTILE = "\u202e a\nb\x1b[31m" + "y" * 300
 
 
 def test_advice_is_one_line():
-    assert repr(class_of("Advice").from_json(ADVICE)) == "<Advice nightly-etl: met, 7 executors, 114.8 s (96 to 137 s)>"
+    assert repr(class_of("Advice").from_json(ADVICE)) == "<Advice nightly-etl: met, 7 executors, 1 min 55 s (1 min 36 s to 2 min 17 s)>"
     opened = {**ADVICE, "recommendation": {**ADVICE["recommendation"], "executors": 1, "interval_s": [1, None]}}
-    assert repr(class_of("Advice").from_json(opened)) == "<Advice nightly-etl: met, 1 executor, 114.8 s>"
+    assert repr(class_of("Advice").from_json(opened)) == "<Advice nightly-etl: met, 1 executor, 1 min 55 s>"
     unknown = {**ADVICE, "verdict": "unknown", "recommendation": None}
     assert repr(class_of("Advice").from_json(unknown)) == "<Advice nightly-etl: unknown, 1 reason>"
 

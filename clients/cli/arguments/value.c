@@ -43,7 +43,13 @@ static double unit_seconds(const char *at, size_t n)
 /* More than thirty years are a slip, and fit no counter of milliseconds. */
 static const double duration_s_max = 1e9;
 
-/* "1h30m", "90s", "1.5h", "90". */
+/* As durations are printed, too: a blank may come before a unit. */
+static const char *skip_blanks(const char *at)
+{
+    return at + strspn(at, " ");
+}
+
+/* "1h30m", "90s", "1.5h", "90", "1 min 30 s". */
 static bool read_duration(const char *text, double *seconds)
 {
     double sum = 0;
@@ -53,6 +59,7 @@ static bool read_duration(const char *text, double *seconds)
         const char *end;
         if (!read_plain(at, &value, &end))
             return false;
+        end = skip_blanks(end);
         size_t n = strspn(end, "abcdefghijklmnopqrstuvwxyz");
         if (n == 0 && (at != text || *end != '\0'))
             return false;
@@ -60,7 +67,7 @@ static bool read_duration(const char *text, double *seconds)
         if (unit == 0)
             return false;
         sum += value * unit;
-        at = end + n;
+        at = skip_blanks(end + n);
     }
     *seconds = sum;
     return at != text && sum > 0 && sum <= duration_s_max;
@@ -71,7 +78,7 @@ static bool read_share(const char *text, double *share)
     const char *end;
     if (!read_plain(text, share, &end))
         return false;
-    if (strcmp(end, "%") == 0) {
+    if (strcmp(skip_blanks(end), "%") == 0) {
         *share /= 100;
         return true;
     }
@@ -109,6 +116,7 @@ static bool read_size(const char *text, double *blocks)
     const char *end;
     if (!read_plain(text, blocks, &end))
         return false;
+    end = skip_blanks(end);
     if (*end != '\0')
         *blocks *= unit_bytes(end) / block_bytes;
     return *blocks > 0;

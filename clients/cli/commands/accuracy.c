@@ -76,20 +76,23 @@ write_application(struct invocation *invocation, const json_t *shown, const json
         {"error", "error_percent", CELL_PERCENT, NULL},
         {"inside", "within_interval", CELL_VERDICT, style_of_inside},
         {"run of", "at", CELL_MINUTE, NULL},
-        {"size", "advised.problem_size", CELL_NUMBER, NULL},
+        {"size", "advised.problem_size", CELL_SIZE, NULL},
         {"executors", "advised.executors", CELL_COUNT, NULL},
         {"model", "advised.model", CELL_TEXT, NULL},
         {"run", "run_id", CELL_ID, NULL},
     };
+    json_t *rows = rows_with_size_unit(invocation, json_object_get(shown, "items"), "advised");
     const struct section sections[] = {{.value = json_object_get(shown, "summary"),
                                         .columns = summary,
                                         .n_columns = COUNT(summary)},
                                        {.text = remark_of(json_object_get(shown, "summary"))},
                                        {.title = "Runs, newest first",
-                                        .value = json_object_get(shown, "items"),
+                                        .value = rows,
                                         .columns = items,
                                         .n_columns = COUNT(items)}};
-    return invocation_write_report(invocation, sections, COUNT(sections), reply);
+    const bool good = invocation_write_report(invocation, sections, COUNT(sections), reply);
+    json_decref(rows);
+    return good;
 }
 
 /* --- the team --- */

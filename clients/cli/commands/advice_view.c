@@ -40,16 +40,35 @@ static void describe_executors(const json_t *advice, char *out, size_t room)
                    plural(cores, "core", "cores"), plural(executors, "", " each"));
 }
 
+/* " (at most 3, by spark.executor.instances)", as the first reason has it; "" if it names no limit. */
+static void describe_limit(const json_t *advice, char *out, size_t room)
+{
+    static const char *const origins[][2] = {
+        {"max_executors of the request", "--max-executors"},
+        {"spark.executor.instances", "spark.executor.instances or --num-executors"}};
+    const char *by = json_text_at(advice, "reasons.0.evidence.limited_by", NULL);
+    out[0] = '\0';
+    for (size_t i = 0; by != NULL && i < sizeof origins / sizeof *origins; i++)
+        if (strcmp(by, origins[i][0]) == 0)
+            by = origins[i][1];
+    if (by != NULL)
+        (void)snprintf(out, room, " (at most %.0f, by %.80s)",
+                       json_number_at(advice, "reasons.0.evidence.max_executors", 0), by);
+}
+
 void advice_headline(const json_t *advice, char *out, size_t room)
 {
     char deadline[CELL_TEXT_MAX], chance[CELL_TEXT_MAX], duration[CELL_TEXT_MAX];
     bool has_deadline = json_is_number(json_object_get(advice, "deadline_s"));
     bool is_one = json_number_at(advice, "recommendation.executors", 0) == 1;
-    char who[96];
+    char who[96], limit[128], asked[64];
     cell(advice, "deadline_s", CELL_SECONDS, deadline);
     cell(advice, "recommendation.deadline_probability", CELL_PROBABILITY, chance);
     cell(advice, "recommendation.predicted_duration_s", CELL_SECONDS, duration);
     describe_executors(advice, who, sizeof who);
+    describe_limit(advice, limit, sizeof limit);
+    (void)snprintf(asked, sizeof asked, "; %.32s is asked for",
+                   quantity_share(json_number_at(advice, "confidence", 0)).text);
     enum exit_status status = question_status(advice);
     if (status == EXIT_TOO_LITTLE_HISTORY)
         (void)snprintf(out, room, "The history does not allow an answer: %s",
@@ -57,15 +76,15 @@ void advice_headline(const json_t *advice, char *out, size_t room)
     else if (!has_deadline)
         (void)snprintf(out, room, "%s: %s predicted.", who, duration);
     else if (status == EXIT_DONE || status == EXIT_LOW_CONFIDENCE)
-        (void)snprintf(out, room, "%s %s the deadline of %s with a probability of %s%s.", who,
+        (void)snprintf(out, room, "%s %s the deadline of %s with a probability of %s%s%s.", who,
                        is_one ? "meets" : "meet", deadline,
                        status == EXIT_DONE || strncmp(chance, "less", 4) == 0 ? "" : "only ",
-                       chance);
+                       chance, status == EXIT_DONE ? "" : asked);
     else
         (void)snprintf(out, room,
-                       "No allowed number of executors is predicted to meet the deadline of %s: "
-                       "the best, %s, %s %s.",
-                       deadline, who, is_one ? "takes" : "take", duration);
+                       "No allowed number of executors%s is predicted to meet the deadline of %s: "
+                       "%s %s %s.",
+                       limit, deadline, who, is_one ? "takes" : "take", duration);
 }
 
 /* --- the numbers --- */
@@ -78,7 +97,10 @@ struct row {
     const char *note; /* follows the advised cell; or NULL */
 };
 
-enum { ROWS_MAX = 10, NAME_WIDTH = 20, CELL_WIDTH = 12 };
+/* The row of the prediction for the executors of the last run. */
+#define BY_MODEL "  by model, this size"
+
+enum { ROWS_MAX = 11, NAME_WIDTH = 20, CELL_WIDTH = 12 };
 
 struct rows {
     struct row items[ROWS_MAX];
@@ -120,13 +142,23 @@ static struct quantity_text size_alone(double size, const char *measure)
     return made;
 }
 
-static void add_sizes(struct rows *rows, const json_t *advice)
+/* Of the size that was asked about: what was asked in bytes is shown in bytes. */
+static const char *measure_asked(const struct answer *answer)
 {
+    return answer->bytes_asked != NULL
+               ? "input_blocks"
+               : json_text_at(answer->advice, "problem_size_measured_by", NULL);
+}
+
+static void add_sizes(struct rows *rows, const struct answer *answer)
+{
+    const json_t *advice = answer->advice;
     double asked = json_number_at(advice, "problem_size", 0);
     double last = json_number_at(advice, "last_run.problem_size", asked);
     const char *measure = json_text_at(advice, "problem_size_measured_by", NULL);
     if (last != asked)
-        (void)add_row(rows, "problem size", size_alone(last, measure), size_alone(asked, measure));
+        (void)add_row(rows, "problem size", size_alone(last, measure),
+                      size_alone(asked, measure_asked(answer)));
 }
 
 /* What the last run took was recorded; the same executors by the model are compared with the
@@ -134,13 +166,11 @@ static void add_sizes(struct rows *rows, const json_t *advice)
 static void add_durations(struct rows *rows, const json_t *advice)
 {
     bool has_last = json_is_object(json_object_get(advice, "last_run"));
-    double asked = json_number_at(advice, "problem_size", 0);
-    bool same_size = json_number_at(advice, "last_run.problem_size", asked) == asked;
     add_row(rows, "duration", number_text(advice, "last_run.duration_s", quantity_duration),
             number_text(advice, "recommendation.predicted_duration_s", quantity_duration))
         ->note = "predicted";
     if (has_last)
-        (void)add_row(rows, same_size ? "  same by the model" : "  this size, by model",
+        (void)add_row(rows, BY_MODEL,
                       number_text(advice, "last_run.predicted_duration_s", quantity_duration),
                       no_text);
 }
@@ -170,13 +200,15 @@ static struct quantity_text cost_text(const json_t *advice, const char *path)
                                 : unknown_text;
 }
 
-/* Both are predicted, so that like is compared with like. */
+/* Both are predicted, so that like is compared with like: what the last run did cost is unknown. */
 static void add_cost(struct rows *rows, const json_t *advice)
 {
     const char *currency = json_text_at(advice, "pricing.currency", NULL);
     if (json_is_number(json_at(advice, "recommendation.cost")))
-        (void)add_row(rows, currency == NULL ? "cost, unit of price" : "predicted cost",
-                      cost_text(advice, "last_run.cost"), cost_text(advice, "recommendation.cost"));
+        (void)add_row(rows, currency == NULL ? "cost, unit of price" : "predicted cost", no_text,
+                      cost_text(advice, "recommendation.cost"));
+    if (json_is_number(json_at(advice, "last_run.cost")))
+        (void)add_row(rows, BY_MODEL, cost_text(advice, "last_run.cost"), no_text);
 }
 
 static int width_of(const struct rows *rows, size_t offset, int least)
@@ -188,11 +220,12 @@ static int width_of(const struct rows *rows, size_t offset, int least)
     return least;
 }
 
-static void write_figures(FILE *out, const struct terminal *terminal, const json_t *advice)
+static void write_figures(FILE *out, const struct terminal *terminal, const struct answer *answer)
 {
+    const json_t *advice = answer->advice;
     struct rows rows = {.n = 0};
     bool has_last = json_is_object(json_object_get(advice, "last_run"));
-    add_sizes(&rows, advice);
+    add_sizes(&rows, answer);
     (void)add_row(&rows, "executors", number_text(advice, "last_run.executors", quantity_count),
                   number_text(advice, "recommendation.executors", quantity_count));
     (void)add_row(&rows, "cores per executor",
@@ -211,9 +244,12 @@ static void write_figures(FILE *out, const struct terminal *terminal, const json
     for (size_t i = 0; i < rows.n; i++) {
         const struct row *row = &rows.items[i];
         fprintf(out, "%-*s%*s", name, row->name, last, has_last ? row->last : "");
+        const size_t n_note = row->note == NULL ? 0 : strlen(row->note) + 1;
+        const bool fits =
+            terminal->width == 0 || (size_t)(name + last + advised) + n_note <= terminal->width;
         if (row->advised[0] != '\0')
-            fprintf(out, "%*s%s%s", advised, row->advised, row->note == NULL ? "" : " ",
-                    row->note == NULL ? "" : row->note);
+            fprintf(out, "%*s%s%s", advised, row->advised, n_note > 0 && fits ? " " : "",
+                    n_note > 0 && fits ? row->note : "");
         fputc('\n', out);
     }
 }
@@ -240,7 +276,7 @@ static void write_model(FILE *out, const json_t *advice)
 
 static void write_changes(FILE *out, const struct terminal *terminal, const json_t *advice)
 {
-    static const struct column columns[] = {{"property", "key", CELL_TEXT, NULL},
+    static const struct column columns[] = {{"property", "key", CELL_NAME, NULL},
                                             {"old", "old", CELL_TEXT, NULL},
                                             {"new", "new", CELL_TEXT, NULL},
                                             {"why", "reason", CELL_TEXT, NULL}};
@@ -306,22 +342,10 @@ static void write_memory(FILE *out, const struct terminal *terminal, const json_
                              sizeof columns / sizeof *columns, advice, NULL);
 }
 
-/* In the unit that was asked: "2 GiB in 16 blocks". */
 static struct quantity_text describe_size(const struct answer *answer)
 {
     double size = json_number_at(answer->advice, "problem_size", -1);
-    const char *measure = json_text_at(answer->advice, "problem_size_measured_by", NULL);
-    const char *asked = answer->bytes_asked;
-    struct quantity_text made = quantity_problem_size(size, measure);
-    if (size < 0)
-        return unknown_text;
-    if (asked == NULL)
-        return made;
-    int digits = (int)strspn(asked, "0123456789.");
-    struct quantity_text blocks = quantity_problem_size(size, "input_blocks");
-    (void)snprintf(made.text, sizeof made.text, "%.*s %.8s%.20s", digits < 16 ? digits : 16, asked,
-                   asked + digits, strstr(blocks.text, " in "));
-    return made;
+    return size < 0 ? unknown_text : quantity_problem_size(size, measure_asked(answer));
 }
 
 static void write_data_needed(FILE *out, const struct terminal *terminal, const json_t *advice)
@@ -462,7 +486,7 @@ void advice_view_write(FILE *out,
     if ((parts & ADVICE_VERDICT) != 0)
         write_verdict(out, terminal, answer);
     if (json_is_object(json_object_get(advice, "recommendation"))) {
-        write_figures(out, terminal, advice);
+        write_figures(out, terminal, answer);
         write_model(out, advice);
     }
     if (answer->stands)

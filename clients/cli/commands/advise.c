@@ -1,6 +1,8 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity_text.h"
 #include "cli/commands/advice_view.h"
 #include "cli/commands/commands.h"
 
@@ -38,8 +40,46 @@ static const struct column csv_columns[] = {
     {"probability", "recommendation.deadline_probability", CELL_PROBABILITY, NULL},
     {"cost", "recommendation.cost", CELL_NUMBER, NULL}};
 
+/* Does the verdict allow a configuration? False: recorded. */
+static bool
+may_render(struct invocation *invocation, const struct question *question, const json_t *advice)
+{
+    enum exit_status status = question_status(advice);
+    if (status == EXIT_TOO_LITTLE_HISTORY)
+        return fail(
+            &invocation->failure, status, "nothing is recommended%s: %s",
+            question->force ? ", so there is nothing that --force could render" : "",
+            json_text_at(advice, "reasons.0.message", "the history does not allow an answer"));
+    if (status != EXIT_GATE_FAILED || question->force)
+        return true;
+    char headline[1024], deadline[96] = "";
+    const double enough_s = json_number_at(advice, "remedies.deadline_s", (double)NAN);
+    advice_headline(advice, headline, sizeof headline);
+    (void)fail(&invocation->failure, status, "no configuration is written: %s", headline);
+    if (!isnan(enough_s))
+        (void)snprintf(deadline, sizeof deadline, "allow a deadline of %s; ",
+                       quantity_duration_at_least(enough_s).text);
+    return fail_next(&invocation->failure, "%s--force writes the configuration of the closest one",
+                     deadline);
+}
+
+/* A configuration alone says neither that it is at risk nor that it is late. */
+static void remark_on_risk(const json_t *advice)
+{
+    char headline[1024];
+    if (question_status(advice) == EXIT_DONE)
+        return;
+    advice_headline(advice, headline, sizeof headline);
+    warn("%s", headline);
+}
+
 static bool write_rendered(struct advise *advise, FILE *out, enum output_form form)
 {
+    const json_t *advice = advise->answer.advice;
+    if (form != FORM_MARKDOWN && !may_render(advise->invocation, &advise->question, advice))
+        return false;
+    if (form != FORM_MARKDOWN)
+        remark_on_risk(advice);
     char *text = question_render(advise->invocation, &advise->question, &advise->answer,
                                  output_form_names[form]);
     if (text == NULL)

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/invocation.h"
 #include "cli/commands/query.h"
@@ -90,6 +91,22 @@ static enum style style_of_yes(const json_t *cell)
     return json_is_false(cell) ? STYLE_BAD : STYLE_GOOD;
 }
 
+/* A cluster that is given by its size: "8 executors with 4 cores each". */
+static json_t *with_cluster_in_words(const json_t *reply)
+{
+    json_t *words = json_copy((json_t *)(uintptr_t)reply);
+    const json_t *cluster = json_object_get(reply, "cluster");
+    char text[96];
+    if (!json_is_object(cluster))
+        return words;
+    const long executors = (long)json_number_at(cluster, "executors", 0);
+    const long cores = (long)json_number_at(cluster, "cores_per_executor", 0);
+    (void)snprintf(text, sizeof text, "%ld executor%s with %ld core%s each", executors,
+                   PLURAL(executors), cores, PLURAL(cores));
+    (void)json_object_set_new(words, "cluster", json_string(text));
+    return words;
+}
+
 static bool write_answers(struct invocation *invocation, const json_t *reply)
 {
     static const struct column job_columns[] = {
@@ -119,6 +136,7 @@ static bool write_answers(struct invocation *invocation, const json_t *reply)
     const bool stored = !argument_given(invocation->arguments, "dry-run");
     const bool on_cluster = json_is_boolean(json_object_get(reply, "feasible"));
     json_t *rows = rows_of(reply);
+    json_t *all = people ? with_cluster_in_words(reply) : json_incref((json_t *)(uintptr_t)reply);
     const struct section sections[] = {
         {.value = rows, .columns = job_columns, .n_columns = COUNT(job_columns) - people},
         {.title = "Advice, for `provisor admit --advice`",
@@ -126,11 +144,13 @@ static bool write_answers(struct invocation *invocation, const json_t *reply)
          .columns = advice_columns,
          .n_columns = COUNT(advice_columns)},
         {.title = "All of them together",
-         .value = on_cluster ? reply : NULL,
+         .value = on_cluster ? all : NULL,
          .columns = together,
-         .n_columns = COUNT(together)}};
+         .n_columns = COUNT(together)},
+        {.text = json_text_at(reply, "reasons.0.message", "")}};
     const bool good = invocation_write_report(invocation, sections, COUNT(sections), reply);
     json_decref(rows);
+    json_decref(all);
     return good;
 }
 

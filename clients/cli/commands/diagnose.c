@@ -145,6 +145,8 @@ static json_t *slice_rows(const json_t *slices)
         json_t *row = json_array_get(rows, i);
         growth_words(row, words, sizeof words);
         (void)json_object_set_new(row, "growth", json_string(words));
+        (void)json_object_set(row, "load_per_executor_measured_by",
+                              json_object_get(row, "problem_size_measured_by"));
     }
     return rows;
 }
@@ -163,8 +165,8 @@ static const struct column bottleneck_columns[] = {
 };
 
 static const struct column slice_columns[] = {
-    {"size", "problem_size", CELL_NUMBER, NULL},
-    {"size an executor", "load_per_executor", CELL_NUMBER, NULL},
+    {"size", "problem_size", CELL_SIZE, NULL},
+    {"size an executor", "load_per_executor", CELL_SIZE, NULL},
     {"runs", "runs", CELL_COUNT, NULL},
     {"fastest with", "fastest_executors", CELL_COUNT, NULL},
     {"speedup bound", "speedup_bound", CELL_NUMBER, NULL},
@@ -173,12 +175,17 @@ static const struct column slice_columns[] = {
 };
 
 static const struct column growth_columns[] = {
-    {"size", "problem_size", CELL_NUMBER, NULL},
-    {"size an executor", "load_per_executor", CELL_NUMBER, NULL},
+    {"size", "problem_size", CELL_SIZE, NULL},
+    {"size an executor", "load_per_executor", CELL_SIZE, NULL},
     {"runs", "runs", CELL_COUNT, NULL},
     {"fastest with", "fastest_executors", CELL_COUNT, NULL},
     {"speedup bound", "speedup_bound", CELL_NUMBER, NULL},
     {"speedup grows", "growth", CELL_TEXT, NULL},
+};
+
+struct diagnosis {
+    const json_t *reply;
+    const json_t *slices; /* with the unit of their sizes */
 };
 
 /* Sections of the table for people; those of CSV and Markdown hold the same as columns. */
@@ -188,9 +195,10 @@ static bool write_diagnosis(FILE *out,
                             void *context,
                             struct failure *failure)
 {
-    const json_t *reply = context;
+    const struct diagnosis *diagnosis = context;
+    const json_t *reply = diagnosis->reply;
     const json_t *items = json_at(reply, "bottlenecks.items");
-    const json_t *slices = json_object_get(reply, "slices");
+    const json_t *slices = diagnosis->slices;
     const json_t *largest = largest_slice(slices);
     const json_t *missing = json_object_get(reply, "missing");
     bool people = form == FORM_TABLE;
@@ -201,7 +209,9 @@ static bool write_diagnosis(FILE *out,
                    json_text_at(reply, "bottlenecks.run_id", "-"),
                    quantity_duration(json_number_at(reply, "bottlenecks.duration_s", 0)).text);
     (void)snprintf(causes, sizeof causes, "At size %s",
-                   quantity_digits(json_number_at(largest, "problem_size", 0), CELL_DIGITS).text);
+                   quantity_problem_size(json_number_at(largest, "problem_size", 0),
+                                         json_text_at(largest, "problem_size_measured_by", NULL))
+                       .text);
     const struct section sections[] = {
         {.title = title,
          .value = items,
@@ -240,8 +250,11 @@ static int run(struct invocation *invocation)
     query_option(&query, "label", "label");
     json_t *reply = remote_get(invocation->remote, path, query.n == 0 ? NULL : query.items,
                                &invocation->failure);
-    bool good = reply != NULL &&
-                outputs_write(&invocation->outputs, write_diagnosis, reply, &invocation->failure);
+    json_t *slices = rows_with_size_unit(invocation, json_object_get(reply, "slices"), NULL);
+    struct diagnosis diagnosis = {.reply = reply, .slices = slices};
+    bool good = reply != NULL && outputs_write(&invocation->outputs, write_diagnosis, &diagnosis,
+                                               &invocation->failure);
+    json_decref(slices);
     json_decref(reply);
     return good ? EXIT_DONE : invocation_failed(invocation);
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity_text.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/invocation.h"
 #include "cli/commands/query.h"
@@ -78,9 +79,19 @@ static json_t *deadline_rows(const json_t *reply)
     return rows;
 }
 
+/* The message of the reason with that code; "" if the answer does not have it. */
+static const char *reason_of(const json_t *reply, const char *code)
+{
+    const json_t *reasons = json_object_get(reply, "reasons");
+    for (size_t i = 0; i < json_array_size(reasons); i++)
+        if (strcmp(json_text_at(json_array_get(reasons, i), "code", ""), code) == 0)
+            return json_text_at(json_array_get(reasons, i), "message", "");
+    return "";
+}
+
 /* The jobs with `due_s`, the instant of the deadline, and `slack_s`, the time left until then; below 0
- * the job is late. */
-static json_t *job_rows(const json_t *reply)
+ * the job is late. People: no finer than the deadline is written. */
+static json_t *job_rows(const json_t *reply, bool people)
 {
     json_t *rows = json_deep_copy(json_object_get(reply, "jobs"));
     for (size_t i = 0; i < json_array_size(rows); i++) {
@@ -91,7 +102,9 @@ static json_t *job_rows(const json_t *reply)
         if (isnan(released) || isnan(deadline))
             continue;
         (void)json_object_set_new(row, "due_s", json_real(released + deadline));
-        (void)json_object_set_new(row, "slack_s", json_real(deadline - takes));
+        const double slack_s = deadline - takes;
+        (void)json_object_set_new(
+            row, "slack_s", json_real(people ? quantity_slack_s(slack_s, deadline) : slack_s));
     }
     return rows;
 }
@@ -114,10 +127,12 @@ static bool write_answer(struct invocation *invocation, const json_t *reply)
     bool has_schedule = json_array_size(json_object_get(reply, "schedule")) > 0;
     bool has_cores = json_at(reply, "remedies.min_total_cores") != NULL;
     json_t *deadlines = deadline_rows(reply);
-    json_t *rows = job_rows(reply);
+    json_t *rows = job_rows(reply, invocation_for_people(invocation));
     const struct section sections[] = {
         {.value = rows, .columns = job_columns, .n_columns = COUNT(job_columns)},
         {.text = json_text_at(reply, "reasons.0.message", "")},
+        {.text = reason_of(reply, "durations_as_predicted")},
+        {.text = reason_of(reply, "stages_share_cores")},
         {.text = json_text_at(reply, "warnings.0.message", "")},
         {.text = json_text_at(reply, "warnings.1.message", "")},
         {.text = json_text_at(reply, "warnings.2.message", "")},

@@ -24,7 +24,7 @@ static const struct option_group group = {"Options", options};
 static bool write_experiments(struct invocation *invocation, const json_t *reply)
 {
     static const struct column columns[] = {
-        {"size", "problem_size", CELL_NUMBER, NULL},
+        {"size", "problem_size", CELL_SIZE, NULL},
         {"executors", "executors", CELL_COUNT, NULL},
         {"times", "repeat", CELL_COUNT, NULL},
         {"runs so far", "existing_runs", CELL_COUNT, NULL},
@@ -34,12 +34,15 @@ static bool write_experiments(struct invocation *invocation, const json_t *reply
         {"all so far", "cumulative_interval_cut_percent", CELL_PERCENT, NULL},
         {"why", "reasons.0.message", CELL_TEXT, NULL},
     };
+    json_t *rows = rows_with_size_unit(invocation, json_object_get(reply, "items"), NULL);
     const struct section sections[] = {
-        {.value = json_object_get(reply, "items"), .columns = columns, .n_columns = COUNT(columns)},
+        {.value = rows, .columns = columns, .n_columns = COUNT(columns)},
         {.text = json_text_at(reply, "warnings.0.message", "")},
         {.text = json_text_at(reply, "warnings.1.message", "")},
         {.text = json_text_at(reply, "warnings.2.message", "")}};
-    return invocation_write_report(invocation, sections, COUNT(sections), reply);
+    const bool good = invocation_write_report(invocation, sections, COUNT(sections), reply);
+    json_decref(rows);
+    return good;
 }
 
 static int run(struct invocation *invocation)

@@ -322,3 +322,35 @@ int query_ids(struct query *query, const char *path, size_t fallback)
     json_decref(items);
     return EXIT_DONE;
 }
+
+/* --- sizes --- */
+
+/* By what the sizes of the latest run are measured, NULL if that is unknown. */
+static json_t *measure_of_sizes(struct invocation *invocation)
+{
+    static const struct remote_parameter query[] = {{"include", "last_run"}, {NULL, NULL}};
+    struct failure none = {.status = EXIT_DONE};
+    char path[PATH_TEXT];
+    if (!path_of_word(invocation, "/v1/applications/", 0, "", path))
+        return NULL;
+    json_t *application = remote_get(invocation->remote, path, query, &none);
+    json_t *measure =
+        json_incref((json_t *)(uintptr_t)json_at(application, "last_run.problem_size_measured_by"));
+    json_decref(application);
+    return measure;
+}
+
+json_t *rows_with_size_unit(struct invocation *invocation, const json_t *items, const char *within)
+{
+    json_t *rows = json_deep_copy(items);
+    json_t *measure = invocation_for_people(invocation) && json_array_size(rows) > 0
+                          ? measure_of_sizes(invocation)
+                          : NULL;
+    for (size_t i = 0; measure != NULL && i < json_array_size(rows); i++) {
+        json_t *row = json_array_get(rows, i);
+        (void)json_object_set(within == NULL ? row : json_object_get(row, within),
+                              "problem_size_measured_by", measure);
+    }
+    json_decref(measure);
+    return rows;
+}

@@ -69,6 +69,10 @@ bool path_of_word(struct invocation *invocation,
                   const char *after,
                   char out[PATH_TEXT]);
 
+/* A copy of items whose `problem_size` (in their member `within`; NULL: in themselves) has the unit by
+ * which the application of word 0 measures sizes, for cells of sizes; people only. Free it. */
+json_t *rows_with_size_unit(struct invocation *invocation, const json_t *items, const char *within);
+
 /* POST of a document, which is freed; once: a repetition would do it twice. False: recorded. Free the
  * reply with remote_reply_clear in any case. */
 bool post_document(struct invocation *invocation,

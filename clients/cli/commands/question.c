@@ -506,24 +506,6 @@ static char *take_text(struct remote_reply *reply)
     return text;
 }
 
-/* Does the verdict allow a configuration? False: recorded. */
-static bool
-may_render(struct invocation *invocation, const struct question *question, const json_t *advice)
-{
-    enum exit_status status = question_status(advice);
-    if (status == EXIT_TOO_LITTLE_HISTORY)
-        return fail(
-            &invocation->failure, status, "nothing is recommended%s: %s",
-            question->force ? ", so there is nothing that --force could render" : "",
-            json_text_at(advice, "reasons.0.message", "the history does not allow an answer"));
-    if (status != EXIT_GATE_FAILED || question->force)
-        return true;
-    (void)fail(&invocation->failure, status,
-               "no allowed number of executors is predicted to meet the deadline, so no "
-               "configuration is written");
-    return fail_next(&invocation->failure, "--force writes that of the closest one");
-}
-
 char *question_render(struct invocation *invocation,
                       const struct question *question,
                       const struct answer *answer,
@@ -535,8 +517,6 @@ char *question_render(struct invocation *invocation,
     struct remote_reply reply = {.status = 0};
     const struct remote_parameter query[] = {
         {"format", format}, {"force", question->force ? "true" : NULL}, {NULL, NULL}};
-    if (strcmp(format, "markdown") != 0 && !may_render(invocation, question, advice))
-        return NULL;
     (void)snprintf(path, sizeof path, "/v1/advice/%.64s", json_text_at(advice, "id", ""));
     struct remote_request request = {
         .method = "GET", .path = path, .query = query, .accept = "*/*"};

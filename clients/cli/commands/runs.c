@@ -270,6 +270,24 @@ static bool build_patch(struct invocation *invocation, json_t *patch)
                 "nothing is to be changed: see `provisor runs correct --help`");
 }
 
+/* A size that was given in bytes is shown in bytes. */
+static bool write_corrected(struct invocation *invocation, const json_t *run)
+{
+    const char *size = argument_text(invocation->arguments, "size");
+    const bool in_bytes = size != NULL && strchr(size, 'B') != NULL;
+    json_t *shown = json_deep_copy(run);
+    struct column columns[COUNT(run_columns)];
+    size_t n = 0;
+    for (size_t i = 0; i < COUNT(run_columns); i++)
+        if (!in_bytes || strcmp(run_columns[i].path, "problem_size_measured_by") != 0)
+            columns[n++] = run_columns[i];
+    if (in_bytes && invocation_for_people(invocation))
+        (void)json_object_set_new(shown, "problem_size_measured_by", json_string("input_blocks"));
+    const bool good = invocation_write_record(invocation, shown, columns, n);
+    json_decref(shown);
+    return good;
+}
+
 static bool send_patch(struct invocation *invocation, const char *path, const json_t *patch)
 {
     char *text = json_dumps(patch, JSON_COMPACT);
@@ -279,7 +297,7 @@ static bool send_patch(struct invocation *invocation, const char *path, const js
         .method = "PATCH", .path = path, .text = text, .n_text = strlen(text)};
     struct remote_reply reply = {.status = 0};
     bool good = remote_call(invocation->remote, &request, &reply, &invocation->failure) &&
-                invocation_write_record(invocation, reply.json, run_columns, COUNT(run_columns));
+                write_corrected(invocation, reply.json);
     remote_reply_clear(&reply);
     free(text);
     return good;

@@ -25,15 +25,16 @@ static const struct option_group group = {"Options", options};
 /* --- the table --- */
 
 /* A row a point: the points of all sizes with their size. */
-static json_t *point_rows(const json_t *reply)
+static json_t *point_rows(const json_t *surface)
 {
     json_t *rows = json_array();
-    const json_t *surface = json_object_get(reply, "surface");
     for (size_t s = 0; s < json_array_size(surface); s++) {
         const json_t *size = json_array_get(surface, s);
         const json_t *points = json_object_get(size, "points");
         for (size_t i = 0; i < json_array_size(points); i++) {
             json_t *row = json_pack("{s:O}", "problem_size", json_object_get(size, "problem_size"));
+            (void)json_object_set(row, "problem_size_measured_by",
+                                  json_object_get(size, "problem_size_measured_by"));
             (void)json_object_update(row, json_array_get(points, i));
             (void)json_array_append_new(rows, row);
         }
@@ -42,7 +43,7 @@ static json_t *point_rows(const json_t *reply)
 }
 
 static const struct column point_columns[] = {
-    {"size", "problem_size", CELL_NUMBER, NULL},
+    {"size", "problem_size", CELL_SIZE, NULL},
     {"executors", "executors", CELL_COUNT, NULL},
     {"takes", "duration_s", CELL_SECONDS, NULL},
     {"at least", "interval_s.0", CELL_SECONDS, NULL},
@@ -52,7 +53,7 @@ static const struct column point_columns[] = {
 };
 
 static const struct column best_columns[] = {
-    {"size", "problem_size", CELL_NUMBER, NULL},
+    {"size", "problem_size", CELL_SIZE, NULL},
     {"executors", "executors", CELL_COUNT, NULL},
     {"takes", "duration_s", CELL_SECONDS, NULL},
     {"speedup", "speedup", CELL_NUMBER, NULL},
@@ -65,6 +66,7 @@ static const struct column best_columns[] = {
 struct drawn {
     const json_t *reply; /* with more executor counts than the table, unless they were chosen */
     const json_t *runs;  /* recorded */
+    const char *measure; /* of problem sizes; NULL: unknown */
     bool speedup;
     bool ascii;
 };
@@ -147,8 +149,12 @@ static bool draw(FILE *out, const struct drawn *drawn, const struct terminal *te
     bool good = marks != NULL;
     for (size_t s = 0; s < n && good; s++) {
         const json_t *size = json_array_get(surface, s);
-        (void)snprintf(labels[s], sizeof labels[s], "%s",
-                       quantity_digits(json_number_at(size, "problem_size", 0), CELL_DIGITS).text);
+        (void)snprintf(
+            labels[s], sizeof labels[s], "%s",
+            quantity_problem_size(json_number_at(size, "problem_size", 0), drawn->measure).text);
+        char *blocks = strstr(labels[s], " in ");
+        if (blocks != NULL)
+            *blocks = '\0';
         series[s].label = labels[s];
         good = fill_points(&series[s], json_object_get(size, "points"), drawn->speedup);
     }
@@ -246,8 +252,12 @@ static bool write_surface(struct invocation *invocation, const char *path, json_
                  !argument_given(invocation->arguments, "no-plot");
     json_t *curves = plots ? denser(invocation, path, reply) : NULL;
     json_t *runs = plots ? recorded_runs(invocation) : NULL;
-    json_t *rows = point_rows(reply);
+    json_t *surface = rows_with_size_unit(invocation, json_object_get(reply, "surface"), NULL);
+    json_t *best =
+        rows_with_size_unit(invocation, json_object_get(reply, "best_executors_by_size"), NULL);
+    json_t *rows = point_rows(surface);
     struct drawn drawn = {.reply = curves,
+                          .measure = json_text_at(best, "0.problem_size_measured_by", NULL),
                           .runs = runs,
                           .speedup = show != NULL && strcmp(show, "speedup") == 0,
                           .ascii = invocation_draws_ascii(invocation)};
@@ -257,7 +267,7 @@ static bool write_surface(struct invocation *invocation, const char *path, json_
                                         .draw = plots ? draw_curves : NULL,
                                         .context = &drawn},
                                        {.title = "The fastest executors of each size",
-                                        .value = json_object_get(reply, "best_executors_by_size"),
+                                        .value = best,
                                         .columns = best_columns,
                                         .n_columns = COUNT(best_columns)},
                                        {.text = json_text_at(reply, "warnings.0.message", "")}};
@@ -266,6 +276,8 @@ static bool write_surface(struct invocation *invocation, const char *path, json_
     json_decref(curves);
     json_decref(runs);
     json_decref(rows);
+    json_decref(surface);
+    json_decref(best);
     return good;
 }
 

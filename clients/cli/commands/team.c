@@ -58,7 +58,7 @@ static const struct column rule_columns[] = {
     {"rule", "name", CELL_NAME, NULL},
     {"matches", "pattern", CELL_TEXT, NULL},
     {"becomes", "application", CELL_TEXT, NULL},
-    {"of the property", "property", CELL_TEXT, NULL},
+    {"of the property", "property", CELL_NAME, NULL},
 };
 static const struct column preview_columns[] = {
     {"name", "name", CELL_NAME, NULL},

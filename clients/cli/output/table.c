@@ -23,7 +23,8 @@ struct grid {
     size_t rows;
     size_t columns;
     bool shown[COLUMNS_MAX];
-    size_t last; /* the last column that is shown */
+    bool below[COLUMNS_MAX]; /* written on a line of its own, below the others */
+    size_t last;             /* the last column that is shown */
     size_t widths[COLUMNS_MAX];
 };
 
@@ -80,6 +81,19 @@ static bool is_kept(enum cell_kind kind)
     return kind == CELL_ID || kind == CELL_NAME || kind == CELL_VERDICT;
 }
 
+/* What people look for in a list, before all that is not kept anyway. */
+static bool is_wanted(const struct column *column)
+{
+    static const char *const names[] = {"executors", "duration_s", "started_at",
+                                        "predicted_duration_s"};
+    const char *name = strrchr(column->path, '.');
+    name = name == NULL ? column->path : name + 1;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return column->kind == CELL_SIZE;
+}
+
 static size_t grid_width(const struct grid *grid)
 {
     size_t total = 0;
@@ -105,20 +119,28 @@ grid_shorten(struct grid *grid, const struct column columns[], size_t width, siz
     }
 }
 
-/* The columns that are kept, then from the left each one that there is still room for, so that a
- * text has COLUMN_READABLE columns at least. */
-static void grid_choose(struct grid *grid, const struct column columns[], size_t width)
+/* Show each column from the left that there is still room for. */
+static void
+grid_add(struct grid *grid, const struct column columns[], size_t width, bool only_wanted)
 {
-    for (size_t i = 0; i < grid->columns; i++) {
-        grid->shown[i] = is_kept(columns[i].kind);
-        if (columns[i].kind == CELL_TEXT && grid->widths[i] > COLUMN_READABLE)
-            grid->widths[i] = COLUMN_READABLE;
-    }
     for (size_t i = 0; i < grid->columns; i++)
-        if (!grid->shown[i]) {
+        if (!grid->shown[i] && !grid->below[i] && (!only_wanted || is_wanted(&columns[i]))) {
             grid->shown[i] = true;
             grid->shown[i] = grid_width(grid) <= width;
         }
+}
+
+/* The columns that are kept, then those that are wanted, then the others, so that a text has
+ * COLUMN_READABLE columns at least. */
+static void grid_choose(struct grid *grid, const struct column columns[], size_t width)
+{
+    for (size_t i = 0; i < grid->columns; i++) {
+        grid->shown[i] = is_kept(columns[i].kind) && !grid->below[i];
+        if (columns[i].kind == CELL_TEXT && grid->widths[i] > COLUMN_READABLE)
+            grid->widths[i] = COLUMN_READABLE;
+    }
+    grid_add(grid, columns, width, true);
+    grid_add(grid, columns, width, false);
 }
 
 /* False: the columns that are kept, or any column at all, do not fit. */
@@ -132,6 +154,32 @@ static bool grid_fit(struct grid *grid, const struct column columns[], size_t wi
     memcpy(grid->widths, whole, sizeof whole); /* there may be room again */
     grid_shorten(grid, columns, width, COLUMN_LEAST);
     return grid_width(grid) > 0 && grid_width(grid) <= width;
+}
+
+static bool grid_lacks_wanted(const struct grid *grid, const struct column columns[])
+{
+    for (size_t i = 0; i < grid->columns; i++)
+        if (!grid->shown[i] && is_wanted(&columns[i]))
+            return true;
+    return false;
+}
+
+static bool has_ids(const struct column columns[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (columns[i].kind == CELL_ID)
+            return true;
+    return false;
+}
+
+/* Ids leave the lines for lines of their own, so that other columns have their room. */
+static bool grid_move_ids(struct grid *grid, const struct column columns[], size_t width)
+{
+    for (size_t i = 0; i < grid->columns; i++) {
+        grid->below[i] = columns[i].kind == CELL_ID;
+        grid->shown[i] = !grid->below[i];
+    }
+    return grid_fit(grid, columns, width);
 }
 
 static void write_cell(FILE *out,
@@ -209,6 +257,9 @@ static void write_grid(FILE *out,
             if (grid->shown[column])
                 write_cell(out, grid, row, column, is_numeric(columns[column].kind), terminal);
         fputc('\n', out);
+        for (size_t column = 0; row > 0 && column < grid->columns; column++)
+            if (grid->below[column])
+                fprintf(out, "%*s%s\n", GAP, "", grid->cells[row * grid->columns + column]);
     }
 }
 
@@ -221,7 +272,10 @@ static bool write_people(FILE *out,
 {
     struct grid grid = {.cells = NULL};
     bool good = grid_fill(&grid, items, columns, n);
-    if (good && grid_fit(&grid, columns, terminal->width))
+    bool fits = good && grid_fit(&grid, columns, terminal->width);
+    if (fits && has_ids(columns, n) && grid_lacks_wanted(&grid, columns))
+        fits = grid_move_ids(&grid, columns, terminal->width);
+    if (fits)
         write_grid(out, terminal, &grid, columns);
     else
         for (size_t i = 0; good && i < json_array_size(items); i++) {
@@ -230,6 +284,32 @@ static bool write_people(FILE *out,
         }
     grid_free(&grid);
     return good;
+}
+
+static bool is_unit(const char *word, size_t n)
+{
+    static const char *const units[] = {"s",   "min", "h",   "d",   "ms",  "%",   "B",
+                                        "KiB", "MiB", "GiB", "TiB", "PiB", "EUR", "USD"};
+    while (n > 0 && strchr(".,;:)", word[n - 1]) != NULL)
+        n--;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strlen(units[i]) == n && strncmp(word, units[i], n) == 0)
+            return true;
+    return false;
+}
+
+/* A word, or a number with its unit, which no line break parts. */
+static size_t word_length(const char *text)
+{
+    size_t n = strcspn(text, " \n");
+    if (n > 0 && text[n] == ' ') {
+        const char *next = text + n + 1;
+        const size_t n_next = strcspn(next, " \n");
+        const bool is_number = strchr("0123456789", text[n - 1]) != NULL;
+        if (is_number && is_unit(next, n_next))
+            n += 1 + n_next;
+    }
+    return n;
 }
 
 void table_write_wrapped(FILE *out,
@@ -242,7 +322,7 @@ void table_write_wrapped(FILE *out,
     size_t column = 0;
     size_t hanging = strncmp(text, "- ", 2) == 0 ? indent + 2 : indent;
     while (*text != '\0') {
-        size_t n = strcspn(text, " \n");
+        size_t n = word_length(text);
         char word[CELL_TEXT_MAX];
         (void)snprintf(word, sizeof word, "%.*s", (int)n, text);
         text_defuse(word, sizeof word);

@@ -105,6 +105,16 @@ bool explain_success(const struct settings *settings,
     return true;
 }
 
+/* ", is 1000" leaves the text of the subject "--cores 1000", which has the value already. */
+static void drop_repeated(const char *subject, char *text)
+{
+    static const char is[] = ", is ";
+    const char *value = strrchr(subject, ' ');
+    char *end = value == NULL ? NULL : strstr(text, is);
+    if (end != NULL && strcmp(end + sizeof is - 1, value + 1) == 0)
+        *end = '\0';
+}
+
 /* "--max-cost 5 needs a price", "night.yaml:3: items[0].cores is required" */
 static void
 write_fault(const struct settings *settings, const json_t *error, char *out, size_t room)
@@ -112,6 +122,7 @@ write_fault(const struct settings *settings, const json_t *error, char *out, siz
     char subject[SUBJECT_TEXT], text[FAULT_SENTENCE_MAX];
     subject_of_fault(settings, error, subject);
     subject_translate(settings, json_text_at(error, "detail", ""), text, sizeof text);
+    drop_repeated(subject, text);
     fault_write_sentence(subject, text, out, room);
 }
 

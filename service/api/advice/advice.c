@@ -310,7 +310,7 @@ static enum pv_code advice_create_load(void *context,
     return advice_made_place_fault(advice_prediction_load(context, request, &build->made.question,
                                                           &build->made.cluster,
                                                           &build->made.prediction, err),
-                                   err);
+                                   &build->sent, err);
 }
 
 static enum pv_code advice_create_predict(void *context,
@@ -322,7 +322,7 @@ static enum pv_code advice_create_predict(void *context,
     (void)response;
     return advice_made_place_fault(advice_prediction_make(context, request, &build->made.question,
                                                           &build->made.prediction, err),
-                                   err);
+                                   &build->sent, err);
 }
 
 /* Once it is known which runs the prediction is from. */

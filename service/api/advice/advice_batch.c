@@ -146,13 +146,15 @@ static enum pv_code predict_all(struct api *api,
             enum pv_code code = advice_prediction_load(api, request, &made->question,
                                                        &made->cluster, &made->prediction, err);
             if (code != PV_OK)
-                return place(advice_made_place_fault(code, err), i, err);
+                return place(advice_made_place_fault(code, &batch->asked.items[i].question, err), i,
+                             err);
             batch->loaded = i + 1;
         }
         enum pv_code code =
             advice_prediction_make(api, request, &made->question, &made->prediction, err);
         if (code != PV_OK)
-            return place(advice_made_place_fault(code, err), i, err);
+            return place(advice_made_place_fault(code, &batch->asked.items[i].question, err), i,
+                         err);
         batch->predicted = i + 1;
     }
     return PV_OK;
@@ -266,10 +268,13 @@ write_all(struct http_request *request, struct batch *batch, struct pv_error *er
         return pv_no_memory(err);
     for (size_t i = 0; i < n; i++)
         PV_TRY(write_one(request, batch, i, now_us, err));
+    struct findings reasons = {.arena = request->arena};
+    batch_feasibility_explain(&batch->outcome, n, &reasons);
+    PV_TRY(findings_check(&reasons, err));
     writer_init(&w, request->arena);
     codec_advice_batch_encode(&w, &batch->asked.cluster, batch->jobs, &batch->outcome,
-                              batch->asked.with_memory ? &batch->memory : NULL, batch->documents,
-                              n);
+                              batch->asked.with_memory ? &batch->memory : NULL, &reasons,
+                              batch->documents, n);
     batch->reply.at = writer_finish(&w, &batch->reply.n);
     return batch->reply.at == NULL ? pv_no_memory(err) : PV_OK;
 }

@@ -123,8 +123,10 @@ static enum pv_code bound_by_admissions(struct store_tx *tx,
     int64_t most = room.least.quanta / reservation_quanta((double)own);
     if (each_bytes != RUN_UNKNOWN && room.least.memory_bytes / each_bytes < most)
         most = room.least.memory_bytes / each_bytes;
-    if (most >= 1 && most < question->goal.max_executors)
+    if (most >= 1 && most < question->goal.max_executors) {
         question->goal.max_executors = most;
+        question->goal.limited_by = "what admissions leave free of the cluster";
+    }
     return PV_OK;
 }
 

@@ -122,13 +122,26 @@ static struct advice_row row_of(const struct advice_made *made,
     return row;
 }
 
-enum pv_code advice_made_place_fault(enum pv_code code, struct pv_error *err)
+enum pv_code
+advice_made_place_fault(enum pv_code code, const struct advice_question *sent, struct pv_error *err)
 {
+    const bool cores = sent->cores_per_executor != RUN_UNKNOWN;
+    const bool cluster = !cores && (sent->cluster.at != NULL || sent->sized_cluster != NULL);
+    const struct {
+        const char *at;
+        bool sent;
+    } members[] = {{"/constraints/cores_per_executor", cores},
+                   {"/constraints/cluster", cluster},
+                   {"/problem_size", !isnan(sent->problem_size) || (!cores && !cluster)}};
     if (err == NULL || err->n_faults > 0)
         return code;
-    const char *at = code == PV_E_TOO_FEW ? "/application" : "/problem_size";
-    if (code == PV_E_TOO_FEW || code == PV_E_LIMIT)
-        (void)pv_fault(err, PV_PLACE_POINTER, at, pv_code_name(code), "%.*s", 190, err->detail);
+    if (code == PV_E_TOO_FEW)
+        (void)pv_fault(err, PV_PLACE_POINTER, "/application", pv_code_name(code), "%.*s", 190,
+                       err->detail);
+    for (size_t i = 0; code == PV_E_LIMIT && i < sizeof members / sizeof *members; i++)
+        if (members[i].sent)
+            (void)pv_fault(err, PV_PLACE_POINTER, members[i].at, pv_code_name(code), "%.*s", 190,
+                           err->detail);
     return code;
 }
 

@@ -33,9 +33,12 @@ void advice_made_count(const struct advice_made *made, bool dry_run);
 struct codec_advice_reply
 advice_made_reply(const struct advice_made *made, const char *id, int64_t created_us);
 
-/* What a history lacks, or is asked too much of, lies with the members that it was chosen by. Returns
- * `code`, or that of the fault. */
-enum pv_code advice_made_place_fault(enum pv_code code, struct pv_error *err);
+/* Places a fault: a lack of history at the application; too much work at those of the size, the
+ * cores and the cluster that were sent. sent: the question before the cluster's members were taken.
+ * Returns `code`, or that of the fault. */
+enum pv_code advice_made_place_fault(enum pv_code code,
+                                     const struct advice_question *sent,
+                                     struct pv_error *err);
 
 /* The row and its event, of which the arguments are those of advice_made_store. */
 enum pv_code advice_made_row(struct http_request *request,

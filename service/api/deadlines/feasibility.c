@@ -125,6 +125,9 @@ static enum pv_code explain(const struct codec_feasibility *asked,
                            reasons);
     const struct launches launches = launches_count(set->jobs, answer->outcomes, set->n_jobs);
     launches_explain(&launches, names[launches.longest], reasons);
+    if (set->recorded != NULL)
+        recorded_jobs_explain(names, set->jobs, answer->outcomes, set->recorded, set->n_jobs,
+                              reasons);
     return PV_OK;
 }
 

@@ -172,13 +172,21 @@ static enum pv_code predict(const struct config *config,
     return code == PV_E_LIMIT && prediction->lack != NULL ? PV_OK : code;
 }
 
-/* Advice's predicted duration on all executors of the cluster; NAN if advice predicts none. */
+/* How much longer than predicted the job may take there; NAN: the runs do not bound it. */
+static double longer_of(const struct curve *curve, const struct curve_point *point)
+{
+    return curve_quantile(curve, point, RECORDED_CONFIDENCE) / point->duration_s;
+}
+
+/* Advice's predicted duration on all executors of the cluster, and how much longer it may take; NAN if
+ * advice predicts none. */
 static enum pv_code predict_duration(const struct config *config,
                                      const struct codec_job_set *set,
                                      size_t i,
                                      struct arena *arena,
                                      struct arena *scratch,
                                      double *duration_s,
+                                     double *longer,
                                      struct pv_error *err)
 {
     struct history_prediction prediction;
@@ -186,6 +194,7 @@ static enum pv_code predict_duration(const struct config *config,
     const struct curve_point *point =
         prediction.lack == NULL ? curve_find(&prediction.curve, set->size.executors) : NULL;
     *duration_s = point == NULL ? (double)NAN : point->duration_s;
+    *longer = point == NULL ? (double)NAN : longer_of(&prediction.curve, point);
     return PV_OK;
 }
 
@@ -214,6 +223,7 @@ static enum pv_code make_block(const struct config *config,
             (long long)curve->cores_per_executor, PLURAL(curve->cores_per_executor), set->cores);
     *made = (struct recorded_job){.overhead = JOB_OVERHEAD_NONE,
                                   .block_executors = point->executors,
+                                  .longer = longer_of(curve, point),
                                   .warned = curve->warned};
     return recorded_job_block(point->executors * curve->cores_per_executor, point->duration_s,
                               arena, &made->job, err);
@@ -235,12 +245,14 @@ static enum pv_code make_recorded(const struct config *config,
         .predicted_duration_s = (double)NAN,
         .idle_time = source->overhead == JOB_OVERHEAD_IDLE_TIME,
         .overhead_s = source->overhead_s};
+    double longer = (double)NAN;
     if (question.n_runs == 0)
         return make_block(config, set, i, arena, scratch, made, err);
     if (!question.idle_time)
-        PV_TRY(
-            predict_duration(config, set, i, arena, scratch, &question.predicted_duration_s, err));
+        PV_TRY(predict_duration(config, set, i, arena, scratch, &question.predicted_duration_s,
+                                &longer, err));
     PV_TRY(recorded_job_make(&question, arena, made, err));
+    made->longer = longer;
     return take_rate(made->run, arena, &set->nominal_rates[i], err);
 }
 

@@ -142,6 +142,10 @@ static void decode_constraints(const struct codec_node *node, const void *limits
         return;
     shape_decode(&constraints, &codec_advice_constraints_shape, limits, request);
     check_cores(&constraints, limits, request);
+    if (request->has_max_executors)
+        request->goal.limited_by = "max_executors of the request";
+    if (request->has_max_executors)
+        request->goal.limited_by = "max_executors of the request";
     if (codec_present(&constraints, "min_executors") && request->has_max_executors &&
         goal->max_executors > 0 && goal->min_executors > goal->max_executors)
         codec_fault_member(&constraints, "min_executors", "out_of_range",

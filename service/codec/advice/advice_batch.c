@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codec/deadlines/launches.h"
+#include "codec/json/finding.h"
 
 static void refuse(const struct codec_node *item, const char *member)
 {
@@ -137,6 +138,7 @@ void codec_advice_batch_encode(struct writer *w,
                                const struct batch_job jobs[],
                                const struct batch_outcome *outcome,
                                const struct edf_memory *memory,
+                               const struct findings *reasons,
                                const struct strview documents[],
                                size_t n)
 {
@@ -144,10 +146,12 @@ void codec_advice_batch_encode(struct writer *w,
     write_cluster(w, cluster);
     if (jobs != NULL) {
         write_schedule(w, jobs, outcome, memory, n);
+        codec_findings_encode(w, "reasons", reasons);
     } else {
         writer_member_null(w, "feasible");
         writer_member_null(w, "min_total_cores");
         writer_member_null(w, "jobs");
+        writer_member_null(w, "reasons");
     }
     writer_member_array(w, "items");
     for (size_t i = 0; i < n; i++)

@@ -30,12 +30,13 @@ void codec_advice_batch_decode(const struct codec_node *node,
                                const struct codec_advice_batch_limits *limits,
                                struct codec_advice_batch *batch);
 
-/* The reply. jobs: NULL without a cluster. memory: NULL where none is counted. documents: the advice, as JSON. */
+/* The reply. jobs: NULL without a cluster, as are reasons then. memory: NULL where none is counted. documents: the advice, as JSON. */
 void codec_advice_batch_encode(struct writer *w,
                                const struct codec_given_cluster *cluster,
                                const struct batch_job jobs[],
                                const struct batch_outcome *outcome,
                                const struct edf_memory *memory,
+                               const struct findings *reasons,
                                const struct strview documents[],
                                size_t n);
 

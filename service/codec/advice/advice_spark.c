@@ -137,8 +137,10 @@ static void enforce_executors(const struct codec_node *constraints, struct advic
     }
     if (all != RUN_UNKNOWN)
         goal->min_executors = bound;
-    if (all != RUN_UNKNOWN || goal->max_executors > bound)
+    if (all != RUN_UNKNOWN || goal->max_executors > bound) {
         goal->max_executors = bound;
+        goal->limited_by = key;
+    }
     request->has_max_executors = true;
 }
 

@@ -438,6 +438,9 @@ static struct quantity_text cost_text(const struct json_value *object, const cha
                                       : (struct quantity_text){""};
 }
 
+/* The row of the prediction for the executors of the last run. */
+#define BY_MODEL "by model, this size"
+
 static void
 render_durations(const struct json_value *last, const struct json_value *best, struct text *text)
 {
@@ -445,8 +448,7 @@ render_durations(const struct json_value *last, const struct json_value *best, s
     append_format(text, "| duration | %s | %s predicted |\n",
                   number_text(last, "duration_s", quantity_duration).text, advised.text);
     if (json_value_is_object(last))
-        append_row(text, "of the last run's executors, by the model",
-                   number_text(last, "predicted_duration_s", quantity_duration),
+        append_row(text, BY_MODEL, number_text(last, "predicted_duration_s", quantity_duration),
                    (struct quantity_text){""});
 }
 
@@ -504,8 +506,10 @@ static void render_table(const struct json_value *advice, struct text *text)
     render_durations(last, best, text);
     render_interval(advice, text);
     if (json_value_is_number(json_value_member(best, "cost")))
-        append_row(text, currency == NULL ? "cost, in the price's currency" : "predicted cost",
-                   cost_text(last, currency), cost_text(best, currency));
+        append_row(text, currency == NULL ? "cost, unit of price" : "predicted cost",
+                   (struct quantity_text){""}, cost_text(best, currency));
+    if (json_value_is_number(json_value_member(last, "cost")))
+        append_row(text, BY_MODEL, cost_text(last, currency), (struct quantity_text){""});
     append(text, "\n");
 }
 

@@ -192,7 +192,7 @@ static void warn_kinds(const struct codec_slots_result *result, struct findings 
                 warnings, "kind_overload",
                 "at load %s, the work for %s slots alone is %s times what they can do: jobs "
                 "wait ever longer until the last one has arrived",
-                quantity_digits(load, 4).text, kinds[kind], quantity_digits(asked, 4).text);
+                quantity_digits(load, 4).text, kinds[kind], quantity_number(asked).text);
             finding_number(finding, "load", load);
             finding_number(finding, "kind_load", asked);
         }

@@ -29,7 +29,10 @@ static enum pv_code bound_executors(const struct cluster_traits *traits,
         return pv_fault(err, PV_PLACE_POINTER, "/constraints/min_executors", "out_of_range",
                         "is larger than the %lld executor%s of the cluster", (long long)most,
                         PLURAL(most));
-    goal->max_executors = smaller_int64(goal->max_executors, most);
+    if (most < goal->max_executors) {
+        goal->max_executors = most;
+        goal->limited_by = "the size of the cluster";
+    }
     return PV_OK;
 }
 

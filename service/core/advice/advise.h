@@ -35,6 +35,7 @@ struct advise_goal {
     double confidence; /* 0 < confidence < 1 */
     int64_t min_executors;
     int64_t max_executors;
+    const char *limited_by; /* who sets max_executors, static; NULL: only what can be predicted */
     struct billing billing; /* its price NAN: unknown */
     double max_cost;        /* NAN: no limit; needs a price */
     /* Without a deadline and with ADVISE_MIN_EXECUTORS: not slower than so many executors by more

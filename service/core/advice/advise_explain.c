@@ -90,18 +90,30 @@ static void describe_last(const struct explanation *e, char *text, size_t room)
             quantity_probability(curve_probability(e->curve, last, e->goal->deadline_s)).text);
 }
 
+/* " (at most 3, by spark.executor.instances)"; "" if nothing but the prediction limits the count. */
+static const char *describe_limit(const struct advise_goal *goal, char *text, size_t room)
+{
+    text[0] = '\0';
+    if (goal->limited_by != NULL)
+        (void)snprintf(text, room, " (at most %" PRId64 ", by %s)", goal->max_executors,
+                       goal->limited_by);
+    return text;
+}
+
 static void explain_deadline_at_risk(struct explanation *e)
 {
     const struct advise_choice *choice = &e->advice->recommendation;
     double probability;
     const struct curve_point *best = most_probable(e, &probability);
-    char instead[200], last[128], lack[200];
+    char instead[200], last[128], lack[280], limit[96];
     compare_with_best(e, best, instead, sizeof instead);
     describe_last(e, last, sizeof last);
-    (void)snprintf(
-        lack, sizeof lack, "No %sexecutor count meets the deadline of %s with a probability of %s",
-        probability >= e->goal->confidence ? "supported " : "allowed ",
-        quantity_duration(e->goal->deadline_s).text, quantity_share(e->goal->confidence).text);
+    (void)snprintf(lack, sizeof lack,
+                   "No %sexecutor count%s meets the deadline of %s with a probability of %s",
+                   probability >= e->goal->confidence ? "supported " : "allowed ",
+                   describe_limit(e->goal, limit, sizeof limit),
+                   quantity_duration(e->goal->deadline_s).text,
+                   quantity_share(e->goal->confidence).text);
     struct finding *note =
         finding_add(&e->advice->reasons, "deadline_at_risk",
                     "%s; %" PRId64 " executor%s with a probability of %s, which %s%s.", lack,
@@ -119,7 +131,7 @@ static void explain_deadline_missed(struct explanation *e)
 {
     const struct advise_choice *choice = &e->advice->recommendation;
     const struct curve_point *fastest = advise_fastest(e->view);
-    char nearest[240], within[96] = "";
+    char nearest[240], limit[96], within[96] = "";
     if (!isnan(e->goal->max_cost))
         (void)snprintf(within, sizeof within, " at a cost of at most %s",
                        quantity_cost(e->goal->max_cost, NULL).text);
@@ -137,8 +149,10 @@ static void explain_deadline_missed(struct explanation *e)
                        quantity_duration(fastest->duration_s).text, fastest->executors);
     struct finding *note =
         finding_add(&e->advice->reasons, "deadline_missed",
-                    "No allowed executor count is predicted to finish within %s%s; %s.",
+                    "No allowed executor count%s is predicted to finish within %s%s; %s.",
+                    describe_limit(e->goal, limit, sizeof limit),
                     quantity_duration(e->goal->deadline_s).text, within, nearest);
+    finding_text(note, "limited_by", e->goal->limited_by);
     finding_number(note, "max_cost", e->goal->max_cost);
     finding_number(note, "deadline_s", e->goal->deadline_s);
     finding_number(note, "predicted_duration_s", choice->predicted_duration_s);

@@ -35,8 +35,10 @@ static void bound_by_history(const struct advice_known *known,
     if (bound < asked->goal.min_executors)
         bound = asked->goal.min_executors;
     answer->is_bounded = bound < answer->goal.max_executors;
-    if (answer->is_bounded)
+    if (answer->is_bounded) {
         answer->goal.max_executors = bound;
+        answer->goal.limited_by = "the reach of the recorded runs";
+    }
 }
 
 /* In local mode the driver is the only executor, unless the request is about a cluster: it names one,
@@ -55,6 +57,7 @@ static void bound_by_local_mode(const struct advice_known *known, struct advice_
                        answer->goal.min_executors == 1;
     if (answer->is_local) {
         answer->goal.max_executors = 1;
+        answer->goal.limited_by = "local mode";
         answer->is_bounded = false;
     }
 }
@@ -167,6 +170,7 @@ static void keep_executors(const struct advice_known *known, struct advice_answe
         curve_find(&known->prediction->curve, kept) == NULL)
         return;
     goal->min_executors = goal->max_executors = kept;
+    goal->limited_by = "spark.executor.instances";
 }
 
 /* The greatest probability to meet the deadline, of counts within the bound or beyond it. */

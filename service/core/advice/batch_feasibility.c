@@ -103,3 +103,16 @@ enum pv_code batch_feasibility_check(struct batch_job jobs[],
     arena_rewind(scratch, mark);
     return code;
 }
+
+void batch_feasibility_explain(const struct batch_outcome *outcome,
+                               size_t n,
+                               struct findings *reasons)
+{
+    const char *other =
+        " The check of feasibility lets jobs share the cores stage by stage, and may find that all "
+        "deadlines are met.";
+    (void)finding_add(reasons, "jobs_hold_executors",
+                      "Each job holds the executors that are recommended for it during its whole "
+                      "predicted duration.%s",
+                      outcome->feasible || n < 2 ? "" : other);
+}

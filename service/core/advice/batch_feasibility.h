@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/finding.h"
 #include "core/deadline/launches.h"
 
 /*
@@ -41,5 +42,10 @@ enum pv_code batch_feasibility_check(struct batch_job jobs[],
                                      struct arena *scratch,
                                      struct batch_outcome *outcome,
                                      struct pv_error *err) PV_MUSTCHECK;
+
+/* Adds the assumption of the answer as the reason `jobs_hold_executors`: a check of stages may decide otherwise. */
+void batch_feasibility_explain(const struct batch_outcome *outcome,
+                               size_t n,
+                               struct findings *reasons);
 
 #endif

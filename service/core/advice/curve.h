@@ -21,8 +21,9 @@ struct curve_question {
     int64_t cores_per_executor;
     const int64_t *executors; /* the counts to predict, ascending, >= 1 */
     size_t n_executors;
-    uint64_t task_budget; /* simulated tasks over all replays; far runs are left out beyond it */
-    size_t least_runs;    /* as many must fit the budget (where there are so many) */
+    uint64_t task_budget;  /* simulated tasks over all replays; far runs are left out beyond it */
+    size_t least_runs;     /* as many must fit the budget (where there are so many) */
+    int64_t executors_max; /* with fewer cores each, the counts extend as far; 0: they stay */
 };
 
 /* The prior of the spread: as if three runs had shown residuals of 10 percent. */

@@ -135,6 +135,7 @@ static enum pv_code curve_of_runs(const struct frame *f,
     set_special_counts(f, question.cores_per_executor, most,
                        task_slots_least_executors(&runs[0], question.cores_per_executor), special);
     question.executors = grid;
+    question.executors_max = f->limits->executors;
     size_t points = affordable_points(f->limits->task_budget, runs, n, question.problem_size);
     for (;; points /= 2) {
         struct pv_error why = {0};

@@ -42,7 +42,7 @@ enum pv_code recorded_job_make(const struct recorded_job_question *question,
                                struct recorded_job *made,
                                struct pv_error *err)
 {
-    struct recorded_job job = {.overhead = JOB_OVERHEAD_IDLE_TIME};
+    struct recorded_job job = {.overhead = JOB_OVERHEAD_IDLE_TIME, .longer = (double)NAN};
     struct pv_error why = {0};
     enum pv_code code =
         question->idle_time ? PV_E_TOO_FEW : from_replay(question, arena, &job, &why);
@@ -136,4 +136,77 @@ void recorded_jobs_warn(const struct strview names[],
     for (size_t i = 0; i < n; i++)
         warned_runs_merge(&warned, &jobs[i].warned);
     warned_runs_explain(&warned, false, warnings);
+}
+
+static bool is_recorded(const struct recorded_job *job)
+{
+    return job->run != NULL || job->overhead == JOB_OVERHEAD_NONE;
+}
+
+/* The job that meets its deadline as predicted, and that an error makes late first; n: there
+ * is none. */
+static size_t find_least_sure(const struct edf_job jobs[],
+                              const struct edf_outcome outcomes[],
+                              const struct recorded_job recorded[],
+                              size_t n)
+{
+    size_t found = n;
+    double least = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        const double sure = jobs[i].deadline_s / (outcomes[i].execution_s * recorded[i].longer);
+        if (!is_recorded(&recorded[i]) || !outcomes[i].met || isnan(sure) ||
+            (found < n && sure >= least))
+            continue;
+        found = i;
+        least = sure;
+    }
+    return found;
+}
+
+static void explain_error(struct strview name,
+                          const struct edf_job *job,
+                          const struct edf_outcome *outcome,
+                          double longer,
+                          struct findings *reasons)
+{
+    const double margin_percent = 100 * (job->deadline_s / outcome->execution_s - 1);
+    const double longer_percent = 100 * (longer - 1);
+    struct finding *note = finding_add(
+        reasons, "durations_as_predicted",
+        "Durations are taken as predicted, without their error: %.*s is late if it takes %s "
+        "longer, "
+        "and with a probability of %s a run takes %s longer than predicted, or more.",
+        (int)name.n, name.at, quantity_percent(margin_percent).text,
+        quantity_share(1 - RECORDED_CONFIDENCE).text, quantity_percent(longer_percent).text);
+    finding_text(note, "job", arena_strndup(reasons->arena, name.at, name.n));
+    finding_number(note, "margin_percent", margin_percent);
+    finding_number(note, "error_percent", longer_percent);
+    finding_number(note, "confidence", RECORDED_CONFIDENCE);
+}
+
+void recorded_jobs_explain(const struct strview names[],
+                           const struct edf_job jobs[],
+                           const struct edf_outcome outcomes[],
+                           const struct recorded_job recorded[],
+                           size_t n,
+                           struct findings *reasons)
+{
+    const size_t least = find_least_sure(jobs, outcomes, recorded, n);
+    bool met = true;
+    for (size_t i = 0; i < n; i++)
+        met = met && outcomes[i].met;
+    if (least < n)
+        explain_error(names[least], &jobs[least], &outcomes[least], recorded[least].longer,
+                      reasons);
+    else
+        (void)finding_add(reasons, "durations_as_predicted",
+                          "Durations are taken as recorded and predicted, without an error.");
+    if (n > 1)
+        (void)finding_add(
+            reasons, "stages_share_cores",
+            "Jobs share the cores stage by stage: a free core takes the next task of the job with "
+            "the earliest deadline.%s",
+            met ? " A batch of recommendations lets each job hold its recommended executors, and "
+                  "may need more cores for the same jobs."
+                : "");
 }

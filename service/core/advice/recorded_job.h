@@ -32,13 +32,19 @@ struct recorded_job_question {
     double overhead_s;           /* a task, given by the request; NAN: none */
 };
 
+/* As recommendations have it (core/advice/question.h). */
+#define RECORDED_CONFIDENCE 0.95
+
 struct recorded_job {
     struct edf_job job;    /* release 0, deadline 1; its overhead per task is the one used */
     const struct run *run; /* that the tasks are from; NULL: a block */
     enum job_overhead overhead;
     bool not_replayed; /* the idle time was not asked for: the run cannot be replayed */
     double fixed_s; /* of the job's duration: start-up and the driver's time, which take no core */
-    int64_t block_executors;   /* of a block */
+    int64_t block_executors; /* of a block */
+    double
+        longer; /* its duration alone over the predicted one is not above this with the probability
+                      RECORDED_CONFIDENCE; NAN: nothing is predicted */
     struct warned_runs warned; /* of the runs behind the job; zeros if another job counts them */
 };
 
@@ -59,6 +65,18 @@ void recorded_jobs_warn(const struct strview names[],
                         const struct recorded_job jobs[],
                         size_t n,
                         struct findings *warnings);
+
+/*
+ * Adds the assumptions of an answer about these jobs as reasons: `durations_as_predicted`, with the job that the
+ * error of its prediction makes late first; `stages_share_cores` where there are several jobs. names,
+ * jobs, outcomes and recorded have n entries; a job with stages of its own has neither run nor block.
+ */
+void recorded_jobs_explain(const struct strview names[],
+                           const struct edf_job jobs[],
+                           const struct edf_outcome outcomes[],
+                           const struct recorded_job recorded[],
+                           size_t n,
+                           struct findings *reasons);
 
 /* A job that is known by its duration on `cores` >= 1 cores only: as many tasks as cores, each as long
  * as the job. Alone on these cores the job takes that duration. PV_E_MEMORY. */

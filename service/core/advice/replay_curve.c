@@ -1,11 +1,14 @@
 #include "core/advice/replay_curve.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/order.h"
+#include "base/plural.h"
+#include "base/quantity_text.h"
 
 /* Distance at which a run's weight has halved; keeps a repeated configuration from deciding alone.
  */
@@ -279,6 +282,10 @@ static double size_distance(const struct run *run, double problem_size)
     return run->problem_size > 0 ? fabs(log(problem_size / run->problem_size)) : (double)INFINITY;
 }
 
+/* The runs are chosen by what each of them alone foresees; the laws of all together can foresee more
+ * tasks. So many times the budget is borne, orders of magnitude are not. */
+#define POINTS_BORNE 4.0
+
 /* Tasks simulated when a run is added to `before` others: the whole curve, and leaving one out. */
 static double
 curve_cost_of(const struct replay *replay, const struct curve_question *question, size_t n)
@@ -292,12 +299,116 @@ curve_cost_of(const struct replay *replay, const struct curve_question *question
     return tasks + (double)replay->n_tasks * (double)(8 + 2 * n);
 }
 
-static enum pv_code too_many_tasks(const struct curve_question *question, struct pv_error *err)
+/* Tasks that all points take by the laws that the runs show together. */
+static double
+count_points(const struct replay replays[], size_t n, const struct curve_question *question)
 {
+    double tasks = 0.0;
+    for (size_t i = 0; i < question->n_executors; i++) {
+        struct replay_target target = {question->problem_size, question->executors[i],
+                                       question->cores_per_executor};
+        tasks += curve_count_tasks(replays, n, n, &target);
+    }
+    return tasks;
+}
+
+static bool is_borne(const struct replay replays[], size_t n, const struct curve_question *question)
+{
+    return curve_cost_of(&replays[0], question, 0) <= (double)question->task_budget &&
+           count_points(replays, n, question) <= POINTS_BORNE * (double)question->task_budget;
+}
+
+/* The question with so many cores per executor; counts has room for its executor counts, which extend
+ * farther the fewer cores each has. */
+static struct curve_question
+with_cores(const struct curve_question *question, int64_t cores, int64_t counts[])
+{
+    struct curve_question asked = *question;
+    const double last = (double)question->executors[question->n_executors - 1];
+    const double wider = (double)question->cores_per_executor / (double)cores;
+    const double most = fmax(1.0, (double)question->executors_max / last);
+    for (size_t i = 0; i < question->n_executors; i++)
+        counts[i] = (int64_t)ceil((double)question->executors[i] * fmin(wider, most));
+    asked.cores_per_executor = cores;
+    asked.executors = counts;
+    return asked;
+}
+
+/* So many cores per executor the budget bears, rounded down to two digits, as counts that a request
+ * adds may take some tasks more; 0: not even one. */
+static int64_t
+most_cores(const struct replay replays[], size_t n, const struct curve_question *question)
+{
+    int64_t counts[CURVE_POINTS_MAX];
+    int64_t least = 0, most = question->cores_per_executor, step = 1;
+    while (most - least > 1) {
+        const int64_t cores = least + (most - least) / 2;
+        const struct curve_question asked = with_cores(question, cores, counts);
+        *(is_borne(replays, n, &asked) ? &least : &most) = cores;
+    }
+    while (least / step >= 100)
+        step *= 10;
+    return least - least % step;
+}
+
+/* Rounded down to three digits; 0: no size is small enough. */
+static double
+most_size(const struct replay replays[], size_t n, const struct curve_question *question)
+{
+    enum { HALVINGS = 30 };
+    struct curve_question asked = *question;
+    double least = 0.0, most = question->problem_size;
+    for (int i = 0; i < HALVINGS; i++) {
+        asked.problem_size = least + (most - least) / 2;
+        const bool borne = is_borne(replays, n, &asked);
+        *(borne ? &least : &most) = asked.problem_size;
+    }
+    const double step = pow(10, floor(log10(fmax(least, 1e-9))) - 2);
+    return least > 0.0 ? step * floor(least / step) : 0.0;
+}
+
+/* Names the allowed cores, and the allowed size if the cores stay. The replays have learned from each other. */
+static enum pv_code too_many_tasks(const struct replay replays[],
+                                   size_t n,
+                                   const struct curve_question *question,
+                                   struct pv_error *err)
+{
+    const int64_t cores = most_cores(replays, n, question);
+    const double size = most_size(replays, n, question);
+    char allowed[2][96] = {"", ""};
+    if (cores > 0)
+        (void)snprintf(allowed[0], sizeof allowed[0], "at most %" PRId64 " core%s per executor",
+                       cores, PLURAL(cores));
+    if (size > 0.0)
+        (void)snprintf(allowed[1], sizeof allowed[1], "%sa problem size of at most %s",
+                       cores > 0 ? " or " : "", quantity_number(size).text);
     return pv_fail(err, PV_E_LIMIT,
-                   "replaying the nearest runs for this problem size takes more than %llu "
-                   "simulated tasks",
-                   (unsigned long long)question->task_budget);
+                   "replaying recorded runs takes more than %llu simulated tasks%s%s%s",
+                   (unsigned long long)question->task_budget,
+                   cores > 0 || size > 0.0 ? ": use " : "", allowed[0], allowed[1]);
+}
+
+/* As many runs as there are would be replayed if the question were small enough. */
+static enum pv_code refuse_work(const struct run runs[],
+                                const struct ranked order[],
+                                size_t n,
+                                const struct curve_question *question,
+                                struct arena *scratch,
+                                struct pv_error *err)
+{
+    struct replay *made = arena_calloc(scratch, n, sizeof *made);
+    size_t usable = 0;
+    if (made == NULL)
+        return pv_no_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        enum pv_code code =
+            replay_prepare(&runs[order[i].index], scratch, scratch, &made[usable], NULL);
+        if (code != PV_OK && code != PV_E_TOO_FEW)
+            return pv_fail(err, code, "a run cannot be replayed");
+        usable += code == PV_OK;
+    }
+    PV_TRY(learn_all(made, usable, usable, scratch, err));
+    return too_many_tasks(made, usable, question, err);
 }
 
 /* Prepare the runs nearest in size first, as many as the budget allows; ties keep their order. */
@@ -341,7 +452,9 @@ static enum pv_code choose_replays(const struct run runs[],
     *replays = made;
     size_t usable = n - curve->runs_unusable;
     size_t least = question->least_runs < usable ? question->least_runs : usable;
-    return *chosen > 0 && *chosen >= least ? PV_OK : too_many_tasks(question, err);
+    if (*chosen > 0 && *chosen >= least)
+        return PV_OK;
+    return refuse_work(runs, order, n, question, scratch, err);
 }
 
 static bool cores_seen_before(const struct replay replays[], size_t i)
@@ -501,23 +614,14 @@ static enum pv_code predict_point(const struct replay replays[],
     return PV_OK;
 }
 
-/*
- * The runs were chosen by what each of them alone foresees; the laws of all together can foresee
- * more tasks. A few times the budget is borne, orders of magnitude are not.
- */
 static enum pv_code check_points(const struct replay replays[],
                                  size_t n,
                                  const struct curve_question *question,
                                  struct pv_error *err)
 {
-    const double borne = 4.0 * (double)question->task_budget;
-    double tasks = 0.0;
-    for (size_t i = 0; i < question->n_executors; i++) {
-        struct replay_target target = {question->problem_size, question->executors[i],
-                                       question->cores_per_executor};
-        tasks += curve_count_tasks(replays, n, n, &target);
-    }
-    return tasks <= borne ? PV_OK : too_many_tasks(question, err);
+    if (count_points(replays, n, question) <= POINTS_BORNE * (double)question->task_budget)
+        return PV_OK;
+    return too_many_tasks(replays, n, question, err);
 }
 
 static enum pv_code predict_points(const struct replay replays[],

@@ -1,6 +1,7 @@
 #include "core/deadline/explain.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/plural.h"
 #include "base/quantity_text.h"
@@ -83,25 +84,27 @@ void feasibility_explain(const struct strview names[],
     size_t at = find_tightest(jobs, outcomes, n_jobs);
     const char *name = arena_printf(reasons->arena, "%.*s", (int)names[at].n, names[at].at);
     double slack_s = jobs[at].deadline_s - outcomes[at].execution_s;
+    double shown_s = quantity_slack_s(slack_s, jobs[at].deadline_s);
+    char before[64];
     struct finding *first;
     if (name == NULL) {
         reasons->failed = true;
         return;
     }
+    (void)snprintf(before, sizeof before, "%s before", quantity_duration(shown_s).text);
     if (metrics->delayed == 0)
         first = finding_add(reasons, "all_deadlines_met",
-                            "Every job meets its deadline; %s comes closest, %s before its "
-                            "deadline.",
-                            name, quantity_duration(slack_s).text);
+                            "Every job meets its deadline; %s comes closest, %s its deadline.",
+                            name, shown_s > 0 ? before : "at");
     else if (n_jobs == 1)
         first = finding_add(reasons, "deadlines_missed", "%s misses its deadline by %s.", name,
-                            quantity_duration(-slack_s).text);
+                            quantity_duration(-shown_s).text);
     else
         first = finding_add(
             reasons, "deadlines_missed", "%zu of %zu job%s %s; %s is late by %s%s.",
             metrics->delayed, n_jobs, PLURAL(n_jobs),
             PLURAL_VERB(metrics->delayed, "misses its deadline", "miss their deadlines"), name,
-            quantity_duration(-slack_s).text, metrics->delayed > 1 ? ", the most" : "");
+            quantity_duration(-shown_s).text, metrics->delayed > 1 ? ", the most" : "");
     finding_text(first, "job", name);
     finding_number(first, "slack_s", slack_s);
     finding_number(first, "jobs", (double)n_jobs);

@@ -13,9 +13,9 @@ Test(quantity_text, durations_have_one_form_for_each_length)
     EXPECT(quantity_duration(0.35), "0.35 s");
     EXPECT(quantity_duration(75.46), "75.5 s");
     EXPECT(quantity_duration(75), "75 s");
-    EXPECT(quantity_duration(99.96), "100 s");
-    EXPECT(quantity_duration(114.8), "115 s");
-    EXPECT(quantity_duration(119.4), "119 s");
+    EXPECT(quantity_duration(90.04), "90 s");
+    EXPECT(quantity_duration(90.06), "1 min 30 s");
+    EXPECT(quantity_duration(114.8), "1 min 55 s");
     EXPECT(quantity_duration(119.6), "2 min");
     EXPECT(quantity_duration(136.9), "2 min 17 s");
     EXPECT(quantity_duration(3599.4), "59 min 59 s");
@@ -35,24 +35,34 @@ Test(quantity_text, a_deadline_that_would_do_is_rounded_up)
     EXPECT(quantity_duration_at_least(26), "26 s");
     EXPECT(quantity_duration_at_least(26.01), "26.1 s");
     EXPECT(quantity_duration_at_least(0.12345), "0.124 s");
-    EXPECT(quantity_duration_at_least(114.2), "115 s");
+    EXPECT(quantity_duration_at_least(114.2), "1 min 55 s");
     EXPECT(quantity_duration_at_least(136.1), "2 min 17 s");
     EXPECT(quantity_duration_at_least(3901), "1 h 06 min");
     EXPECT(quantity_duration_at_least(0), "0 s");
 }
 
-Test(quantity_text, intervals_have_one_unit)
+Test(quantity_text, what_is_left_is_no_finer_than_what_it_is_left_of)
 {
-    EXPECT(quantity_interval(96.1, 136.9), "96 to 137 s");
+    cr_expect_float_eq(quantity_slack_s(0.362, 98), 0, 1e-9);
+    cr_expect_float_eq(quantity_slack_s(5.92, 180), 6, 1e-9);
+    cr_expect_float_eq(quantity_slack_s(-0.362, 98), -1, 1e-9);
+    cr_expect_float_eq(quantity_slack_s(-11.6, 98), -12, 1e-9);
+    cr_expect_float_eq(quantity_slack_s(0.362, 30), 0.4, 1e-9);
+    cr_expect_float_eq(quantity_slack_s(125, 7200), 120, 1e-9);
+}
+
+Test(quantity_text, intervals_are_written_as_their_ends_are)
+{
+    EXPECT(quantity_interval(96.1, 136.9), "1 min 36 s to 2 min 17 s");
     EXPECT(quantity_interval(8.52, 12.34), "8.5 to 12.3 s");
     EXPECT(quantity_interval(1.234, 2.5), "1.23 to 2.50 s");
     EXPECT(quantity_interval(0.0123, 0.5), "0.0123 to 0.5 s");
-    EXPECT(quantity_interval(95, 263), "95 to 263 s");
+    EXPECT(quantity_interval(95, 263), "1 min 35 s to 4 min 23 s");
     EXPECT(quantity_interval(276, 737), "4 min 36 s to 12 min 17 s");
-    EXPECT(quantity_interval(45, 737), "0 min 45 s to 12 min 17 s");
-    EXPECT(quantity_interval(3000, 7500), "0 h 50 min to 2 h 05 min");
-    EXPECT(quantity_interval(96.1, (double)INFINITY), "96.1 s or more");
-    EXPECT(quantity_interval(96.1, (double)NAN), "96.1 s or more");
+    EXPECT(quantity_interval(45, 737), "45 s to 12 min 17 s");
+    EXPECT(quantity_interval(3000, 7500), "50 min to 2 h 05 min");
+    EXPECT(quantity_interval(96.1, (double)INFINITY), "1 min 36 s or more");
+    EXPECT(quantity_interval(96.1, (double)NAN), "1 min 36 s or more");
 }
 
 Test(quantity_text, percentages_have_at_most_three_digits)

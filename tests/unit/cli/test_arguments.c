@@ -24,8 +24,11 @@ Test(cli_arguments, times_have_units)
     cr_assert_eq(value(OPTION_DURATION, "1.5h"), 5400);
     cr_assert_eq(value(OPTION_DURATION, "2d"), 172800);
     cr_assert_eq(value(OPTION_DURATION, "500ms"), 0.5);
-    static const char *const wrong[] = {"",     "s",   "90x", "-5", "0",  "1h30", "30 s",
-                                        "0x10", "inf", "nan", "1e", "m5", "1m.",  "1e999"};
+    cr_assert_eq(value(OPTION_DURATION, "30 s"), 30);
+    cr_assert_eq(value(OPTION_DURATION, "1 min 30 s"), 90);
+    cr_assert_eq(value(OPTION_DURATION, "1 h 05 min"), 3900);
+    static const char *const wrong[] = {"",    "s",   "90x", "-5", "0",   "1h30", "0x10",
+                                        "inf", "nan", "1e",  "m5", "1m.", "1e999"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         cr_assert(isnan(value(OPTION_DURATION, wrong[i])), "%s", wrong[i]);
 }
@@ -35,6 +38,7 @@ Test(cli_arguments, sizes_are_blocks_or_bytes)
     cr_assert_eq(value(OPTION_SIZE, "64"), 64);
     cr_assert_eq(value(OPTION_SIZE, "0.5"), 0.5);
     cr_assert_eq(value(OPTION_SIZE, "8GiB"), 64);
+    cr_assert_eq(value(OPTION_SIZE, "8.0 GiB"), 64);
     cr_assert_float_eq(value(OPTION_SIZE, "1GB"), 1e9 / 134217728.0, 1e-12);
     cr_assert(isnan(value(OPTION_SIZE, "0")));
     cr_assert(isnan(value(OPTION_SIZE, "8G")));
@@ -63,7 +67,7 @@ Test(cli_arguments, shares_are_shares_or_percent)
 {
     cr_assert_eq(value(OPTION_SHARE, "0.95"), 0.95);
     cr_assert_float_eq(value(OPTION_SHARE, "95%"), 0.95, 1e-12);
-    cr_assert(isnan(value(OPTION_SHARE, "95 %")));
+    cr_assert_float_eq(value(OPTION_SHARE, "95 %"), 0.95, 1e-12);
     cr_assert(isnan(value(OPTION_SHARE, "most")));
 }
 

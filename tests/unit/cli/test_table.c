@@ -21,7 +21,7 @@ enum { N_COLUMNS = sizeof columns / sizeof *columns };
 static json_t *items(void)
 {
     return json_pack("[{s:s, s:f, s:s, s:s}]", "name", "a name that is longer than it need be",
-                     "took_s", 75.5, "at", "2026-01-05T10:30:15Z", "id",
+                     "took_s", 45.5, "at", "2026-01-05T10:30:15Z", "id",
                      "01a210ce-8c30-7732-99ba-b11b0a9d16ee");
 }
 
@@ -54,25 +54,25 @@ static void expect(size_t width, const char *wanted)
 Test(cli_table, nothing_is_shortened_without_a_terminal)
 {
     expect(0, "name                                     took  at                id\n"
-              "a name that is longer than it need be  75.5 s  2026-01-05 10:30  "
+              "a name that is longer than it need be  45.5 s  2026-01-05 10:30  "
               "01a210ce-8c30-7732-99ba-b11b0a9d16ee\n");
 }
 
 Test(cli_table, texts_are_shortened_ids_never)
 {
     expect(90, "name                          took  at                id\n"
-               "a name that is longer tha…  75.5 s  2026-01-05 10:30  "
+               "a name that is longer tha…  45.5 s  2026-01-05 10:30  "
                "01a210ce-8c30-7732-99ba-b11b0a9d16ee\n");
 }
 
 Test(cli_table, columns_are_left_out_before_texts_become_unreadable_but_never_ids)
 {
     expect(64, "name                  took  id\n"
-               "a name that is lo…  75.5 s  01a210ce-8c30-7732-99ba-b11b0a9d16ee\n");
+               "a name that is lo…  45.5 s  01a210ce-8c30-7732-99ba-b11b0a9d16ee\n");
     expect(60, "name                    id\n"
                "a name that is longer…  01a210ce-8c30-7732-99ba-b11b0a9d16ee\n");
     expect(55, "  took  id\n"
-               "75.5 s  01a210ce-8c30-7732-99ba-b11b0a9d16ee\n");
+               "45.5 s  01a210ce-8c30-7732-99ba-b11b0a9d16ee\n");
 }
 
 Test(cli_table, a_terminal_too_narrow_for_an_id_gets_records)
@@ -80,7 +80,7 @@ Test(cli_table, a_terminal_too_narrow_for_an_id_gets_records)
     expect(30, "name\n"
                "  a name that is longer than\n"
                "  it need be\n"
-               "took  75.5 s\n"
+               "took  45.5 s\n"
                "at    2026-01-05 10:30\n"
                "id\n"
                "  01a210ce-8c30-7732-99ba-b11b0a9d16ee\n");

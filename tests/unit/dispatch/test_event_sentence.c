@@ -11,7 +11,7 @@ static const struct {
     {"run.ingested",
      "{'application':'etl','duration_s':88.46,'executors':8,'problem_size':1500000,'succeeded':"
      "true}",
-     "etl: a run was stored, 1 min 28 s on 8 executors, problem size 1,500,000."},
+     "etl: a run was stored, 88.5 s on 8 executors, problem size 1,500,000."},
     {"run.ingested", "{'application':'etl','duration_s':3,'executors':1,'succeeded':false}",
      "etl: a run failed after 3 s on 1 executor."},
     {"run.ingested", "{'application':'etl','run_id':null,'imported':1200,'replaced':0}",
@@ -25,7 +25,7 @@ static const struct {
     {"advice.created",
      "{'application':'etl','verdict':'at_risk','executors':24,'predicted_duration_s':59.6,"
      "'deadline_s':60}",
-     "etl: 24 executors advised, predicted to take 1 min; may miss the deadline of 1 min."},
+     "etl: 24 executors advised, predicted to take 59.6 s; may miss the deadline of 60 s."},
     {"advice.created",
      "{'application':'etl','verdict':'missed','executors':1,'predicted_duration_s':200000,"
      "'deadline_s':172799.6}",
@@ -33,18 +33,18 @@ static const struct {
     {"advice.created",
      "{'application':'etl','verdict':'met','executors':6,'predicted_duration_s':0.25,"
      "'deadline_s':null}",
-     "etl: 6 executors advised, predicted to take 250 ms."},
+     "etl: 6 executors advised, predicted to take 0.25 s."},
     {"advice.created",
      "{'application':'etl','verdict':'unknown','executors':null,'predicted_duration_s':null,"
      "'deadline_s':90}",
-     "etl: too little is known to advise a number of executors for the deadline of 1 min 30 s."},
+     "etl: too little is known to advise a number of executors for the deadline of 90 s."},
     {"deadline.infeasible",
      "{'application':'etl','verdict':'missed','deadline_s':60,'executors':40,"
      "'predicted_duration_s':75}",
-     "etl cannot meet its deadline of 1 min: predicted to take 1 min 15 s on 40 executors."},
+     "etl cannot meet its deadline of 60 s: predicted to take 75 s on 40 executors."},
     {"deadline.infeasible",
      "{'verdict':'at_risk','deadline_s':60,'executors':40,'predicted_duration_s':58.04}",
-     "An application may miss its deadline of 1 min: predicted to take 58 s on 40 executors."},
+     "An application may miss its deadline of 60 s: predicted to take 58 s on 40 executors."},
     {"deadline.missed",
      "{'application':'etl','duration_s':12345,'deadline_s':9000,'predicted_duration_s':null}",
      "etl missed its deadline of 2 h 30 min: a run took 3 h 26 min."},
@@ -55,11 +55,11 @@ static const struct {
     {"model.drifted",
      "{'application':'etl','direction':'slower','change_percent':23.4,"
      "'since_run':{'run_id':'r','at':'2026-11-20T08:00:00Z'},'runs_since':12}",
-     "etl has become slower: runs take 23% longer since 2026-11-20 08:00 UTC (12 runs)."},
+     "etl has become slower: runs take 23.4 % longer since 2026-11-20 08:00 UTC (12 runs)."},
     {"model.drifted",
      "{'application':'etl','direction':'faster','change_percent':-7.25,'since_run':null,"
      "'runs_since':1}",
-     "etl has become faster: runs take 7.2% less time (1 run)."},
+     "etl has become faster: runs take 7.2 % less time (1 run)."},
     {"model.drifted", "{'application':'etl','direction':null}",
      "etl: runs no longer follow the model of those before."},
     {"operation.completed", "{'id':'o','kind':'refit','application':'etl','status':'failed'}",

@@ -1,6 +1,6 @@
 """Results in few words: one line for `repr`, and several for IPython's terminal. `to_dict()` has everything.
 
-    <Advice nightly-etl: met, 7 executors, 114.8 s (96 to 137 s)>
+    <Advice nightly-etl: met, 7 executors, 1 min 55 s (1 min 36 s to 2 min 17 s)>
     <Run nightly-etl: 16 executors, 51.6 s, problem size 64, 4 cores per executor, succeeded, ...>
 """
 from __future__ import annotations
@@ -132,7 +132,15 @@ class Several(List[Any]):
 
 
 def seconds(value: Any) -> str:
-    """114.84 as "114.8 s"."""
+    """As the service and the command line write durations: 45.46 as "45.5 s", 114.84 as "1 min 55 s", 3900 as "1 h 05 min"."""
     if not isinstance(value, (int, float)) or not math.isfinite(value):
         return "unknown"
-    return "%s s" % (("%.1f" if abs(value) < 1000 else "%.0f") % value)
+    if abs(value) < 90.05:
+        return "%s s" % ("%.3g" % value)
+    for whole, part, names in ((60, 1, "%d min %02d s"), (3600, 60, "%d h %02d min"), (86400, 3600, "%d d %d h")):
+        count = math.floor(abs(value) / part + 0.5)
+        if whole == 86400 or count * part < (3600 if whole == 60 else 172800):
+            break
+    more, rest = divmod(count, whole // part)
+    text = names % (more, rest)
+    return ("-" if value < 0 else "") + (text if rest else " ".join(text.split()[:2]))

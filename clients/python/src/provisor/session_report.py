@@ -4,6 +4,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any, Dict, List, Literal, NamedTuple, Optional, Sequence, Tuple
 
+from .brief import seconds
 from .errors import NotFound, ProvisorError
 from .sizes import problem_size_text
 from .tables import escaped
@@ -229,13 +230,11 @@ def _count(number: int, what: str) -> str:
 
 
 def _seconds(value: Optional[float]) -> str:
-    if value is None:
-        return "an unknown time"
-    return "%.3g s" % value if value < 999.5 else "%.0f s" % value
+    return "an unknown time" if value is None else seconds(value)
 
 
-def _product(executors: Optional[int], seconds: Optional[float]) -> str:
-    return "unknown" if executors is None or seconds is None else _seconds(executors * seconds)
+def _product(executors: Optional[int], each_s: Optional[float]) -> str:
+    return "unknown" if executors is None or each_s is None else _seconds(executors * each_s)
 
 
 def _interval(interval: Sequence[Optional[float]]) -> str:

@@ -77,15 +77,14 @@ const char *policy_describe_choice(const struct policy_results *of, struct arena
     policy_add_objective(of, &what);
     if (choice->next == SIZE_MAX)
         return arena_printf(arena, "Only %s was simulated; under it %s %s%s.", best.at, what.at,
-                            quantity_digits(choice->value, 4).text, unit);
+                            quantity_number(choice->value).text, unit);
     describe_policy(of, choice->next, &next);
     if (choice->equal)
         return arena_printf(arena, "Under %s and %s alike, %s %s%s; the first one is named.",
-                            best.at, next.at, what.at, quantity_digits(choice->value, 4).text,
-                            unit);
+                            best.at, next.at, what.at, quantity_number(choice->value).text, unit);
     return arena_printf(arena, "Under %s %s %s%s, under %s, the next best, %s%s%s.", best.at,
-                        what.at, quantity_digits(choice->value, 4).text, unit, next.at,
-                        quantity_digits(choice->other, 4).text, unit,
+                        what.at, quantity_number(choice->value).text, unit, next.at,
+                        quantity_number(choice->other).text, unit,
                         choice->clear ? ""
                                       : "; the paired difference is less than twice its standard "
                                         "error, so more repetitions may select another policy");
@@ -115,8 +114,8 @@ static void explain_gain(const struct policy_results *of, struct findings *reaso
     double change = 100 * (choice->value / value - 1);
     struct finding *finding = finding_add(
         reasons, "baseline_objective", "Under %s %s %s%s, under %s, the baseline, %s%s (%s).",
-        best.at, what.at, quantity_digits(choice->value, 4).text, unit_of(of), name,
-        quantity_digits(value, 4).text, unit_of(of), quantity_change(change).text);
+        best.at, what.at, quantity_number(choice->value).text, unit_of(of), name,
+        quantity_number(value).text, unit_of(of), quantity_change(change).text);
     finding_text(finding, "policy", name);
     finding_number(finding, "value", choice->value);
     finding_number(finding, "baseline_value", value);
@@ -269,13 +268,13 @@ static void explain_masters(const struct policy_results *of, struct findings *re
     const struct policy_masters *masters = &of->masters;
     if (masters->n == 0)
         return;
-    struct finding *finding = finding_add(reasons, "masters_load",
-                                          "Messages of the busiest of its %zu master%s: %s a "
-                                          "second on average, at most %s in one "
-                                          "second; with more groups each master has fewer.",
-                                          masters->n, PLURAL(masters->n),
-                                          quantity_digits(masters->messages_per_s, 4).text,
-                                          quantity_digits(masters->peak_messages_per_s, 4).text);
+    struct finding *finding =
+        finding_add(reasons, "masters_load",
+                    "Messages of the busiest of its %zu master%s: %s a "
+                    "second on average, at most %s in one "
+                    "second; with more groups each master has fewer.",
+                    masters->n, PLURAL(masters->n), quantity_number(masters->messages_per_s).text,
+                    quantity_number(masters->peak_messages_per_s).text);
     finding_number(finding, "masters", (double)masters->n);
     finding_number(finding, "messages_per_s", masters->messages_per_s);
     finding_number(finding, "peak_messages_per_s", masters->peak_messages_per_s);

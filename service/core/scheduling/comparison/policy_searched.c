@@ -25,7 +25,7 @@ void policy_searched_add(struct policy_searched *searched, const struct policy_s
     if (isinf(term->value))
         (void)snprintf(value, sizeof value, "infinite");
     else
-        (void)snprintf(value, sizeof value, "%s", quantity_digits(term->value, 4).text);
+        (void)snprintf(value, sizeof value, "%s", quantity_number(term->value).text);
     (void)snprintf(searched->terms + n, sizeof searched->terms - n, ", %s %s", term->name, value);
     bool largest = term->value >= term->most && term->value < term->high;
     bool smallest = term->value <= term->least && term->value > term->low;

@@ -37,7 +37,7 @@ static void warn_nothing_waits(const struct policy_results *of, struct findings 
         finding_add(warnings, "nothing_waits",
                     "Hardly any job waits: under every policy the slowdown of 99 %% of the jobs is "
                     "at most %s. The choice matters at higher loads.",
-                    quantity_digits(slowest, 4).text);
+                    quantity_number(slowest).text);
     finding_number(finding, "slowdown_p99", slowest);
 }
 
@@ -116,8 +116,8 @@ static void warn_costs(const struct policy_results *of, struct findings *warning
             continue;
         changes[i] = change;
         policy_text_add(&text, "%s%s is %s%s, under %s %s%s (%s)", text.n > 0 ? "; " : "",
-                        cost->what, quantity_digits(here, 4).text, cost->unit,
-                        policy_name_of(of, other, warnings), quantity_digits(there, 4).text,
+                        cost->what, quantity_number(here).text, cost->unit,
+                        policy_name_of(of, other, warnings), quantity_number(there).text,
                         cost->unit, quantity_change(change).text);
     }
     if (text.n == 0)
@@ -142,11 +142,11 @@ static void warn_cut_short(const struct policy_results *of, struct findings *war
         policy_text_add(&text, "nothing bounds the chance that another candidate is better");
     else
         policy_text_add(&text, "the chance that another candidate is better is at most %s",
-                        quantity_digits(searched->error_chance, 4).text);
+                        quantity_number(searched->error_chance).text);
     if (isfinite(searched->loss))
         policy_text_add(&text, ", and by no more than %s, with a chance of error of %s",
                         quantity_share(searched->loss).text,
-                        quantity_digits(searched->asked_chance, 4).text);
+                        quantity_number(searched->asked_chance).text);
     struct finding *finding =
         finding_add(warnings, "search_cut_short",
                     "The search ended before it was as sure as asked for: %s. A larger "

@@ -54,7 +54,7 @@ void fresh_census_warn(const struct fresh_census *census,
         struct finding *finding = finding_add(
             warnings, "more_time_than_slots",
             "The consumption of a job since it started is %s: more than the %zu slot%s.",
-            quantity_digits(census->consumption, 4).text, slots->total_slots,
+            quantity_number(census->consumption).text, slots->total_slots,
             PLURAL(slots->total_slots));
         finding_number(finding, "consumption", census->consumption);
         finding_number(finding, "slots", (double)slots->total_slots);

@@ -133,7 +133,7 @@ void pigeon_plan_warn(const struct pigeon_terms *terms,
                         "No group size reaches the probability %s that a job starts "
                         "without waiting; groups of %lld come closest, with %s.",
                         quantity_probability(terms->target_probability).text,
-                        (long long)recommended->group_size, quantity_digits(probability, 4).text);
+                        (long long)recommended->group_size, quantity_number(probability).text);
         finding_number(warning, "target_probability", terms->target_probability);
         finding_number(warning, "probability", probability);
     }

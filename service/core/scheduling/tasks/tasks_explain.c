@@ -75,12 +75,12 @@ static void describe_defaults(const struct tasks_terms *terms, char *text, size_
     bool probes = terms->probes_per_task == usual.probes_per_task;
     if (groups && reserved && terms->weight == usual.weight)
         (void)snprintf(text, room, "reserved_share is %s and weight %.0f",
-                       quantity_digits(usual.reserved_share, 4).text, (double)usual.weight);
+                       quantity_number(usual.reserved_share).text, (double)usual.weight);
     else if (terms->policy == &sparrow_policy && probes)
         (void)snprintf(text, room, "probes_per_task is %u", usual.probes_per_task);
     else if (terms->policy == &eagle_policy && reserved && probes)
         (void)snprintf(text, room, "reserved_share is %s and probes_per_task %u",
-                       quantity_digits(usual.reserved_share, 4).text, usual.probes_per_task);
+                       quantity_number(usual.reserved_share).text, usual.probes_per_task);
 }
 
 static void take_costs(const struct tasks_outcome *outcome, uint32_t low, double at[COSTS])

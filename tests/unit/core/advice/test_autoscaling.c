@@ -302,7 +302,7 @@ Test(autoscaling, the_best_dynamic_case_in_words)
     cr_expect_str_eq(
         finding_find(&advice.reasons, "dynamic_allocation")->message,
         "With dynamic allocation that begins with 1 executor and goes up to 8 the job is predicted "
-        "to take 110 s (10 % longer) and to hold executors for 10 min in all (25 % less).");
+        "to take 1 min 50 s (10 % longer) and to hold executors for 10 min in all (25 % less).");
     cr_expect_eq(advice.warnings.n, 0);
     for (size_t i = 1; i < 4; i++)
         made.cases[i].deadline_probability = 0.5;

@@ -136,7 +136,8 @@ Test(history_limits, intervals_that_are_too_wide)
     struct advice advice = refuse(HISTORY_WIDE);
     cr_expect_str_eq(
         advice.reasons.items[0].message,
-        "The 90 % interval of the duration with 6 executors extends from 20 to 201 s. The upper "
+        "The 90 % interval of the duration with 6 executors extends from 20 s to 3 min 21 s. The "
+        "upper "
         "end may be at most 10 times the lower end: no executor count is recommended.");
     expect_runs(&advice, 2, 2, 2);
     cr_expect_str_eq(advice.data_needed_why,

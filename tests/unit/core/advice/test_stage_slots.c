@@ -260,7 +260,7 @@ Test(stage_slots, weak_scaling_is_of_slots)
     struct run_resources profile = {0, 4, 8, RUN_UNKNOWN, 2, {NULL, 0}, RUN_UNKNOWN, (double)NAN};
     struct run_stage stage = equal_stage(0, 400, 10.0);
     struct run run = run_of_stages(&stage, 1, 100, 4, 8, 5.0 + 250.0, 5.0);
-    struct curve_question question = {200, 8, eight, 1, 100000, 1};
+    struct curve_question question = {200, 8, eight, 1, 100000, 1, 0};
     struct curve curve;
     run.resources = &profile;
     run.n_resources = 1;

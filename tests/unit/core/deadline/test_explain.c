@@ -268,7 +268,8 @@ Test(deadline_explain, a_stage_plan_in_words)
            "2 of 3 stages need more cores than there are (8); for stage 6 the pinned deadlines "
            "leave no time, so that no number is enough.");
     expect(1, "deadline_exceeded",
-           "The deadlines of the stages add up to 101 s, more than the 100 s of the application.");
+           "The deadlines of the stages add up to 1 min 41 s, more than the 1 min 40 s of the "
+           "application.");
     plan.fixed_s = 94; /* of 0.95 x 100 s */
     clear();
     stage_plan_explain(&terms, &plan, &to);
@@ -282,8 +283,9 @@ Test(deadline_explain, a_stage_plan_in_words)
            "2 of 3 stages need more cores than there are (8); for stage 6 the start-up and the "
            "driver's time leave no time, so that no number is enough.");
     expect(1, "deadline_exceeded",
-           "The deadlines of the stages, the start-up and the driver's time add up to 101 s, more "
-           "than the 100 s of the application.");
+           "The deadlines of the stages, the start-up and the driver's time add up to 1 min 41 s, "
+           "more "
+           "than the 1 min 40 s of the application.");
     cr_expect_eq(finding_value(&to.items[0], "fixed_s"), 95);
 }
 

@@ -41,7 +41,7 @@ class Advice(schemas.Advice):
         low, high = (_got(best, "interval_s") or [None, None])[:2]
         time = seconds(_got(best, "predicted_duration_s"))
         if low is not None and high is not None:
-            time += " (%s to %s s)" % (shown(round(low)), shown(round(high)))
+            time += " (%s to %s)" % (seconds(low), seconds(high))
         count = "%d executor%s" % (best.executors, "" if best.executors == 1 else "s")
         return one_line("Advice", _got(self, "application"), [self.verdict.replace("_", " "), count, time])
 
