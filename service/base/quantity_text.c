@@ -140,11 +140,13 @@ static struct quantity_text seconds_interval(double low_s, double high_s)
     return print("%.*f to %.*f s", decimals, low_s, decimals, high_s);
 }
 
-/* One end of an interval whose larger end is a minute or more: whole seconds at the least. */
+/* One end of an interval whose larger end is not in seconds: minutes from the first one on. */
 static struct quantity_text end_of_interval(double seconds)
 {
-    enum unit unit = unit_of(fmax(0, seconds));
-    return unit == UNIT_SECONDS ? print("%.0f s", seconds) : in_unit(seconds, unit);
+    if (seconds < MINUTE_S - 0.5)
+        return print("%.0f s", seconds);
+    enum unit unit = unit_of(seconds);
+    return in_unit(seconds, unit == UNIT_SECONDS ? UNIT_MINUTES : unit);
 }
 
 struct quantity_text quantity_interval(double low_s, double high_s)

@@ -131,11 +131,11 @@ class Several(List[Any]):
         printer.text("\n".join(["["] + shown_items + (["  %s %d more" % (ELLIPSIS, more)] if more else []) + ["]"]))
 
 
-def seconds(value: Any) -> str:
+def seconds(value: Any, seconds_up_to: float = 90.05) -> str:
     """As the service and the command line write durations: 45.46 as "45.5 s", 114.84 as "1 min 55 s", 3900 as "1 h 05 min"."""
     if not isinstance(value, (int, float)) or not math.isfinite(value):
         return "unknown"
-    if abs(value) < 90.05:
+    if abs(value) < seconds_up_to:
         return "%s s" % ("%.3g" % value)
     for whole, part, names in ((60, 1, "%d min %02d s"), (3600, 60, "%d h %02d min"), (86400, 3600, "%d d %d h")):
         count = math.floor(abs(value) / part + 0.5)
@@ -144,3 +144,12 @@ def seconds(value: Any) -> str:
     more, rest = divmod(count, whole // part)
     text = names % (more, rest)
     return ("-" if value < 0 else "") + (text if rest else " ".join(text.split()[:2]))
+
+
+def interval_of_seconds(low: Any, high: Any) -> str:
+    """Both ends in one form: "63.2 to 87 s", "1 min 36 s to 2 min 17 s", "45 s to 12 min 17 s"."""
+    if low is None or high is None:
+        return "interval unknown" if low is high else "up to %s" % seconds(high) if low is None else "%s or more" % seconds(low)
+    if high < 90.05:
+        return "%s to %s" % (seconds(low)[:-2], seconds(high))
+    return "%s to %s" % ("%.0f s" % low if low < 59.5 else seconds(low, 59.5), seconds(high))

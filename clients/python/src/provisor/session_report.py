@@ -4,7 +4,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any, Dict, List, Literal, NamedTuple, Optional, Sequence, Tuple
 
-from .brief import seconds
+from .brief import interval_of_seconds, seconds
 from .errors import NotFound, ProvisorError
 from .sizes import problem_size_text
 from .tables import escaped
@@ -101,7 +101,7 @@ class SessionReport:
         rows = [
             ("executors", _number(run.executors), _number(found.executors)),
             ("cores per executor", _number(run.cores_per_executor), _number(found.cores_per_executor)),
-            ("duration", _seconds(run.duration_s), "%s (%s)" % (_seconds(found.predicted_duration_s), _interval(found.interval_s))),
+            ("duration", _seconds(run.duration_s), "%s (%s)" % (_seconds(found.predicted_duration_s), interval_of_seconds(*found.interval_s))),
             ("executor time", _product(run.executors, run.duration_s), _product(found.executors, found.predicted_duration_s)),
         ]
         if found.deadline_probability is not None:
@@ -235,13 +235,6 @@ def _seconds(value: Optional[float]) -> str:
 
 def _product(executors: Optional[int], each_s: Optional[float]) -> str:
     return "unknown" if executors is None or each_s is None else _seconds(executors * each_s)
-
-
-def _interval(interval: Sequence[Optional[float]]) -> str:
-    low, high = interval
-    if low is None:
-        return "interval unknown" if high is None else "up to %s" % _seconds(high)
-    return "%s or more" % _seconds(low) if high is None else "%s to %s" % (_seconds(low), _seconds(high))
 
 
 def _in_time(run: schemas.Run, advice: schemas.Advice) -> str:

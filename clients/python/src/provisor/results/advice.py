@@ -34,14 +34,14 @@ class Advice(schemas.Advice):
                                      a.executors == best) for a in self.alternatives or []])
 
     def __repr__(self) -> str:
-        from ..brief import line, one_line, seconds
+        from ..brief import interval_of_seconds, line, one_line, seconds
         best = _got(self, "recommendation")
         if _got(self, "verdict") is None or best is None or _got(best, "executors") is None:
             return line(self)
         low, high = (_got(best, "interval_s") or [None, None])[:2]
         time = seconds(_got(best, "predicted_duration_s"))
         if low is not None and high is not None:
-            time += " (%s to %s)" % (seconds(low), seconds(high))
+            time += " (%s)" % interval_of_seconds(low, high)
         count = "%d executor%s" % (best.executors, "" if best.executors == 1 else "s")
         return one_line("Advice", _got(self, "application"), [self.verdict.replace("_", " "), count, time])
 
