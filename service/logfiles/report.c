@@ -1,5 +1,6 @@
 #include "logfiles/report.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -126,12 +127,24 @@ static void write_item(struct writer *w, struct arena *arena, const struct log_r
     writer_end_line(w);
 }
 
+/* A reader who had enough is no failure: the logs that are left are read all the same. */
+static void note_written(struct report *report, bool good)
+{
+    if (!good && errno == EPIPE)
+        clearerr(report->out);
+    else if (!good)
+        report->failed = true;
+}
+
 /* Write what `fill` makes of the arena's writer. */
 static void put_json(struct report *report, struct writer *w)
 {
     size_t n;
     const char *text = writer_finish(w, &n);
-    report->failed |= text == NULL || fwrite(text, 1, n, report->out) != n;
+    if (text == NULL)
+        report->failed = true;
+    else
+        note_written(report, fwrite(text, 1, n, report->out) == n);
 }
 
 static void put_json_item(struct report *report, const struct log_result *result)
@@ -159,7 +172,7 @@ void report_item(void *context, const struct log_result *result)
         put_text(report, result);
     }
     /* A line is printed when it is true: whoever reads on the other side sees it at once. */
-    report->failed |= fflush(report->out) != 0 || ferror(report->out) != 0;
+    note_written(report, fflush(report->out) == 0 && !ferror(report->out));
     pthread_mutex_unlock(&report->lock);
 }
 
@@ -314,7 +327,7 @@ void report_end(struct report *report, bool stopped, uint64_t now_ns)
         put_text_totals(report, stopped, seconds);
     if (report_found_no_log(report) && !stopped)
         put_no_log(report);
-    report->failed |= fflush(report->out) != 0;
+    note_written(report, fflush(report->out) == 0);
     (void)fflush(report->err);
     (void)pthread_mutex_destroy(&report->lock);
 }

@@ -35,7 +35,7 @@ struct report {
     size_t sent_before;   /* found, and left out: a journal says that they were sent */
     size_t outcomes[LOG_OUTCOMES];
     size_t no_logs; /* of the ignored: not counted are logs that are still being written */
-    bool failed;    /* writing failed */
+    bool failed;    /* writing failed, and not because the reader closed the pipe */
 };
 
 /* Asks the streams whether they are terminals. The name of the program is borrowed. */

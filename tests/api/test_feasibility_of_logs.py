@@ -87,12 +87,45 @@ def advised_s(client, run, name):
     return client.post("/v1/advice", body, 201).json()["recommendation"]["predicted_duration_s"]
 
 
-def test_feasibility_and_advice_agree_on_the_sample(client, sample):
-    """Where it ran, and between and beyond: the job alone on the cluster takes what advice predicts for these executors."""
+@pytest.fixture(scope="module")
+def sample_history(client, sample):
+    """The sample's applications, stored."""
     for log in sorted(sample.rglob("*")):
         if log.is_file():
             client.request("POST", "/v1/applications/%s/eventlogs" % log.parent.name, (200, 201), data=log.read_bytes(),
                            headers={"Content-Type": "application/octet-stream"})
+    return sample
+
+
+def enough_cores(client, jobs, executors, each):
+    """(feasible, the least number of cores by the remedies) of these jobs."""
+    body = {"jobs": jobs, "cluster": {"executors": executors, "cores_per_executor": each}}
+    answer = client.post("/v1/feasibility", body, 200).json()
+    return answer["feasible"], None if answer["feasible"] else answer["remedies"]["min_total_cores"]
+
+
+def job(name, application, problem_size, deadline_s, release_s=0):
+    return {"name": name, "application": application, "problem_size": problem_size, "deadline_s": deadline_s, "release_s": release_s}
+
+
+@pytest.mark.parametrize("jobs", [
+    [job("a", "nightly-etl", 64, 120)],
+    [job("a", "nightly-etl", 40, 75)],
+    [job("a", "churn-training", 30, 70)],
+    [job("a", "nightly-etl", 64, 150), job("b", "churn-training", 30, 90, 10), job("c", "hourly-report", 20, 60, 30)],
+], ids=["etl", "etl of 40", "churn", "three"])
+def test_the_cores_that_are_enough_do_not_depend_on_the_cluster_that_was_asked_about(client, sample_history, jobs):
+    found = [enough_cores(client, jobs, executors, 1) for executors in (1, 2, 3, 5, 8)]
+    (least,) = {cores for feasible, cores in found if not feasible}
+    assert enough_cores(client, jobs, least, 1)[0], "jobs made for these cores meet their deadlines on them"
+    assert enough_cores(client, jobs, least - 1, 1) == (False, least)
+    for executors, each in ((1, 2), (2, 2), (1, 3), (2, 3), (1, 4), (2, 4)):  # a last executor that is not whole
+        feasible, cores = enough_cores(client, jobs, executors, each)
+        assert feasible or abs(cores - least) <= each, (executors, each, cores, least)
+
+
+def test_feasibility_and_advice_agree_on_the_sample(client, sample, sample_history):
+    """Where it ran, and between and beyond: the job alone on the cluster takes what advice predicts for these executors."""
     compared = 0
     for name in sorted(path.name for path in sample.iterdir() if path.is_dir()):
         seen = {}

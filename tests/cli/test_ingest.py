@@ -160,6 +160,17 @@ def test_quiet_says_what_was_rejected(ingest, tmp_path):
     assert list(rows(result.out)) == [str(tmp_path / "gone")] and result.err == ""
 
 
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_a_reader_who_had_enough_stops_nothing(ingest, mine, tmp_path, form):
+    """As behind `| head -1`: all logs are sent, the status is 0, and nobody is told that standard output is closed."""
+    fill(tmp_path, 5)
+    process = ingest.start(tmp_path, "-o", form)
+    process.stdout.close()
+    said = process.stderr.read()
+    assert process.wait(PATIENCE) == 0 and "written" not in said, said
+    assert len(runs(mine)) == 5
+
+
 def test_a_path_that_is_not_there(ingest, tmp_path):
     result = ingest(tmp_path / "missing", status=1)
     assert rows(result.out)[str(tmp_path / "missing")].outcome == "rejected" and "No such file" in result.out

@@ -104,22 +104,15 @@ static double unit_bytes(const char *name)
                  {"KiB", 1024},
                  {"MiB", 1048576},
                  {"GiB", 1073741824},
-                 {"TiB", 1099511627776.0}};
+                 {"TiB", 1099511627776.0},
+                 {"Ki", 1024},
+                 {"Mi", 1048576},
+                 {"Gi", 1073741824},
+                 {"Ti", 1099511627776.0}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (strcmp(name, units[i].name) == 0)
             return units[i].bytes;
     return 0;
-}
-
-static bool read_size(const char *text, double *blocks)
-{
-    const char *end;
-    if (!read_plain(text, blocks, &end))
-        return false;
-    end = skip_blanks(end);
-    if (*end != '\0')
-        *blocks *= unit_bytes(end) / block_bytes;
-    return *blocks > 0;
 }
 
 /* A letter alone is a power of 1024, as in spark.executor.memory. */
@@ -131,6 +124,23 @@ static double letter_bytes(const char *name)
     return found == NULL ? 0 : ldexp(1, 10 * (int)(found - letters + 1));
 }
 
+/* 0: no such unit. */
+static double bytes_of_unit(const char *name)
+{
+    return fmax(unit_bytes(name), letter_bytes(name));
+}
+
+static bool read_size(const char *text, double *blocks)
+{
+    const char *end;
+    if (!read_plain(text, blocks, &end))
+        return false;
+    end = skip_blanks(end);
+    if (*end != '\0')
+        *blocks *= bytes_of_unit(end) / block_bytes;
+    return *blocks > 0;
+}
+
 /* Doubles hold every whole number up to this one. */
 static const double bytes_max = 9007199254740992.0;
 
@@ -140,7 +150,7 @@ static bool read_bytes(const char *text, double *bytes)
     if (!read_plain(text, bytes, &end))
         return false;
     if (*end != '\0')
-        *bytes *= fmax(unit_bytes(end), letter_bytes(end));
+        *bytes *= bytes_of_unit(end);
     /* Of 1.2GiB the last byte is rounded; of 1.5 bytes there is no such thing. */
     if (*end == '\0' && floor(*bytes) != *bytes)
         return false;

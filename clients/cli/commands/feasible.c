@@ -67,15 +67,16 @@ static void draw_schedule(FILE *out, const struct terminal *terminal, const void
 
 /* --- the answer --- */
 
-/* [{name, deadline_s}] of the deadlines that would do. */
+/* [{name, deadline}] of the deadlines that would do, rounded up so that each does as it is printed. */
 static json_t *deadline_rows(const json_t *reply)
 {
     const char *key;
     json_t *value;
     json_t *rows = json_array();
     json_t *deadlines = (json_t *)(uintptr_t)json_at(reply, "remedies.deadlines_s");
-    json_object_foreach(deadlines, key, value)(void)
-        json_array_append_new(rows, json_pack("{s:s, s:O}", "name", key, "deadline_s", value));
+    json_object_foreach(deadlines, key, value)(void) json_array_append_new(
+        rows, json_pack("{s:s, s:s}", "name", key, "deadline",
+                        quantity_duration_at_least(json_number_value(value)).text));
     return rows;
 }
 
@@ -122,8 +123,8 @@ static bool write_answer(struct invocation *invocation, const json_t *reply)
     };
     static const struct column remedy_columns[] = {
         {"cores that meet all deadlines", "remedies.min_total_cores", CELL_COUNT, NULL}};
-    static const struct column deadline_columns[] = {
-        {"job", "name", CELL_NAME, NULL}, {"deadline", "deadline_s", CELL_SECONDS, NULL}};
+    static const struct column deadline_columns[] = {{"job", "name", CELL_NAME, NULL},
+                                                     {"deadline", "deadline", CELL_TEXT, NULL}};
     bool has_schedule = json_array_size(json_object_get(reply, "schedule")) > 0;
     bool has_cores = json_at(reply, "remedies.min_total_cores") != NULL;
     json_t *deadlines = deadline_rows(reply);

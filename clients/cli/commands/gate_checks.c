@@ -273,7 +273,7 @@ static bool is_failure(const struct gate_check *check)
 }
 
 /* Returns the remedies of a check that failed, as lines: the limits that would meet the deadline, and the
- * runs that are needed. The caller frees the text. NULL if there is no remedy, or no memory. */
+ * runs that are needed. The caller frees the text. NULL: without a remedy, or out of memory. */
 static char *remedy_of(const struct gate *gate, const struct gate_check *check)
 {
     static const struct terminal no_terminal = {.width = 0};

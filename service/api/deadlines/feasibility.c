@@ -1,6 +1,7 @@
 #include "api/routes.h"
 
 #include "api/api.h"
+#include "api/deadlines/enough_cores.h"
 #include "api/deadlines/job_set_load.h"
 #include "api/shared/reply.h"
 #include "base/plural.h"
@@ -93,6 +94,8 @@ static enum pv_code find_remedies(const struct config *config,
         PV_TRY(http_move(request, HTTP_COMPUTE));
     PV_TRY(edf_find_remedies(set->jobs, set->n_jobs, set->cores, budget, arena, scratch,
                              &found->remedies, err));
+    if (job_set_has_history(set))
+        PV_TRY(enough_cores_find(config, set, budget, scratch, &found->remedies, err));
     if (asked->with_all_remedies)
         PV_TRY(edf_find_changes(set->jobs, set->n_jobs, set->cores, found->remedies.deadlines_s,
                                 budget, arena, scratch, &found->changes, err));

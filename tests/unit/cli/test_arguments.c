@@ -41,7 +41,11 @@ Test(cli_arguments, sizes_are_blocks_or_bytes)
     cr_assert_eq(value(OPTION_SIZE, "8.0 GiB"), 64);
     cr_assert_float_eq(value(OPTION_SIZE, "1GB"), 1e9 / 134217728.0, 1e-12);
     cr_assert(isnan(value(OPTION_SIZE, "0")));
-    cr_assert(isnan(value(OPTION_SIZE, "8G")));
+    cr_assert_eq(value(OPTION_SIZE, "8G"), 64);
+    cr_assert_eq(value(OPTION_SIZE, "512m"), 4);
+    cr_assert_eq(value(OPTION_SIZE, "8Gi"), 64);
+    cr_assert(isnan(value(OPTION_SIZE, "8gb")));
+    cr_assert(isnan(value(OPTION_SIZE, "8x")));
     cr_assert(isnan(value(OPTION_SIZE, "-1")));
 }
 
