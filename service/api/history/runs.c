@@ -10,6 +10,7 @@
 #include "api/shared/query.h"
 #include "api/shared/reply.h"
 #include "api/shared/write.h"
+#include "base/fault_text.h"
 #include "base/uuid.h"
 #include "codec/history/run.h"
 #include "core/history/run_cores.h"
@@ -92,9 +93,16 @@ const struct http_call runs_create = {
     .steps = {{HTTP_BODY, runs_create_decode}, {HTTP_IO, runs_create_store}},
 };
 
+/* What is no id at all names nothing that exists. */
+static enum pv_code fail_no_id(const struct http_request *request, struct pv_error *err)
+{
+    return pv_fail(err, PV_E_NOT_FOUND, "there is no run %s: the id of a run is a UUID",
+                   fault_quote(http_path_parameter(request, "id")).text);
+}
+
 /* --- reading --- */
 
-/* name NULL: of whatever application. What is no id at all names nothing that exists. */
+/* name NULL: of whatever application. */
 static enum pv_code read_one(struct api *api,
                              struct http_request *request,
                              struct http_response *response,
@@ -107,7 +115,7 @@ static enum pv_code read_one(struct api *api,
     PV_TRY(http_check_query(request, allowed, err));
     PV_TRY(api_query_run_include(request, &include, err));
     if (!uuid_parse(http_path_parameter(request, "id"), id))
-        return pv_fail(err, PV_E_NOT_FOUND, "there is no such run");
+        return fail_no_id(request, err);
     store_tx_auto_t *tx = NULL;
     PV_TRY(api_read(api, request, &tx, err));
     struct run run;
@@ -144,7 +152,7 @@ enum pv_code runs_delete(void *context,
     char id[37];
     PV_TRY(http_check_query(request, allowed, err));
     if (!uuid_parse(http_path_parameter(request, "id"), id))
-        return pv_fail(err, PV_E_NOT_FOUND, "there is no such run");
+        return fail_no_id(request, err);
     api_write_auto_t write = {0};
     bool replayed = false;
     PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
@@ -204,7 +212,7 @@ static enum pv_code runs_change_store(void *context,
     api_write_auto_t write = {0};
     bool replayed = false;
     if (!uuid_parse(http_path_parameter(request, "id"), id))
-        return pv_fail(err, PV_E_NOT_FOUND, "there is no such run");
+        return fail_no_id(request, err);
     PV_TRY(api_write_begin(api, request, response, NULL, &write, &replayed, err));
     if (replayed)
         return PV_OK;
