@@ -215,9 +215,7 @@ decompressor_finish(struct decompressor *framing, bool *truncated, struct pv_err
         if (framing->failed != PV_OK)
             return framing->failed;
     }
-    const struct compression_coding *coding = framing->coding;
-    *truncated =
-        coding != NULL && coding->unfinished != NULL &&
-        (coding->unfinished(framing->state) || (coding->has_no_end && framing->bytes_out == 0));
+    *truncated = framing->coding != NULL && framing->coding->unfinished != NULL &&
+                 framing->coding->unfinished(framing->state);
     return PV_OK;
 }

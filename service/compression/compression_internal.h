@@ -28,7 +28,6 @@ struct compression_coding {
                          struct pv_error *err);
     /* Does the stream end within a frame? */
     bool (*unfinished)(const void *state);
-    bool has_no_end; /* no mark at its end: a stream without a block was cut */
     void (*destroy)(void *state);
 };
 

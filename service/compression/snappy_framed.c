@@ -125,6 +125,5 @@ const struct compression_coding compression_snappy_framed = {
     .create = snappy_framed_create,
     .feed = compression_blocks_feed,
     .unfinished = snappy_framed_unfinished,
-    .has_no_end = true,
     .destroy = compression_blocks_destroy,
 };

@@ -131,6 +131,5 @@ const struct compression_coding compression_snappy_java = {
     .create = snappy_java_create,
     .feed = compression_blocks_feed,
     .unfinished = snappy_java_unfinished,
-    .has_no_end = true,
     .destroy = compression_blocks_destroy,
 };

@@ -88,7 +88,10 @@ def test_a_cut_before_the_start_of_the_application_is_said(client, name, coding,
     log = (shared / "data" / "spark-eventlogs" / "rapids" / "profiling" / "rp_nosql_eventlog").read_bytes()
     sent = log if coding == "plain" else coded(log, coding, 4096)
     start = log.index(b'{"Event":"SparkListenerApplicationStart')
+    header = {"snappy": 16, "snappy framed": 10}.get(coding)  # alone it is a whole stream of nothing
     for n in (2, 3, 5, 8, 10, 16, 40, 333) if coding != "plain" else (2, 9, 40, start // 2, start + 40):
+        if n == header:
+            continue
         (error,) = upload(client, name, sent[:n], 422).json()["errors"]
         said = "the last line ends in the middle of an event" if coding == "plain" else "the %s stream ends in the middle of a frame" % coding
         assert error["code"] == "truncated" and said in error["detail"] and "the file is cut at its end" in error["detail"], (n, error)
