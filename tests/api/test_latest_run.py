@@ -50,7 +50,7 @@ def test_a_regression_after_five_nights(client, name):
         assert recommended["interval_s"][0] < 49 and recommended["interval_s"][1] > 92
         said = found(advice, "latest_run_deviates")
         assert said["message"].startswith("The latest run took 1 min 32 s where 41.3 to 58.5 s were expected on its 4 executors")
-        assert "Stage 0 took 84 instead of 4" in said["message"]
+        assert "Stage 0 took 84 s instead of 4" in said["message"]
         evidence = said["evidence"]
         assert evidence["runs"] == slow and evidence["compared_runs"] == 5 and evidence["executors"] == 4
         assert evidence["persistence"] == pytest.approx(slow / (slow + 1)) and evidence["stage"] == 0

@@ -9,6 +9,7 @@ import pytest
 
 from long_work import wait_for
 from patience import PATIENCE, SLOWDOWN, wait_until
+from quantity import number
 from test_operation_turns import held, some_runs
 
 SLOTS = {"kind": "slots", "cluster": {"map_slots": 4, "reduce_slots": 2},
@@ -130,7 +131,7 @@ def test_the_best_policy_is_named_with_its_figures(client):
         best = load["best"]
         assert figure(by_name(load)[best["name"]]) == pytest.approx(least, abs=1e-9)
         assert best["margin_percent"] == pytest.approx(100 * (1 - least / second), abs=1e-7)
-        assert ("%.4g" % least) in best["message"], best
+        assert number(least) in best["message"], best
         words = {"variability": "least_variability", "makespan": "least_makespan"}
         assert best["code"] == ("equal" if best["margin_percent"] == 0 else words.get(objective, "least_slowdown"))
     [load] = simulate(client, changed(SLOTS, policies=[{"policy": "fifo"}]))["loads"]

@@ -83,8 +83,8 @@ enum pv_code enough_cores_find(const struct config *config,
         return code;
     remedies->has_min_total_cores = enough <= most;
     remedies->min_total_cores = enough <= most ? (size_t)enough : 0;
-    remedies->too_long = enough <= most ? set->n_jobs : last.too_long;
-    remedies->critical_path_s = last.critical_path_s;
+    if (enough <= most)
+        remedies->too_long = set->n_jobs;
     remedies->exact = remedies->exact && last.exact && too_few + 1 >= enough;
     return PV_OK;
 }

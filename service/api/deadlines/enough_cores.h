@@ -10,8 +10,7 @@
  * that is tried, and the least is taken with which jobs made for it meet every deadline on it.
  *
  * remedies: of set->jobs on set->cores, where some deadline is missed; its deadlines stay as they are.
- * budget: of simulated tasks, for each try. The other members of *remedies become those of the last
- * number tried if none is found. scratch is back at its mark. PV_E_MEMORY.
+ * budget: of simulated tasks, for each try. scratch is back at its mark. PV_E_MEMORY.
  */
 enum pv_code enough_cores_find(const struct config *config,
                                const struct codec_job_set *set,

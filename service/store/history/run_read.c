@@ -226,7 +226,7 @@ enum pv_code run_load(struct store_tx *tx,
     result_auto_t *result = NULL;
     PV_TRY(tx_query(tx, &sql, &result, err));
     if (row_count(result) == 0)
-        return pv_fail(err, PV_E_NOT_FOUND, "there is no run %s", run_id);
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no run of that id");
     struct placed placed;
     PV_TRY(read_run(result, 0, arena, run, &placed, err));
     run->has_stages = false;
@@ -258,7 +258,7 @@ enum pv_code store_run_find(struct store_tx *tx,
     result_auto_t *result = NULL;
     PV_TRY(tx_query(tx, &sql, &result, err));
     if (row_count(result) == 0)
-        return pv_fail(err, PV_E_NOT_FOUND, "there is no run %s", run_id);
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no run of that id");
     struct placed placed;
     struct run found;
     PV_TRY(read_run(result, 0, arena, &found, &placed, err));

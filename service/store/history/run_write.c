@@ -557,7 +557,7 @@ enum pv_code store_run_delete(struct store_tx *tx,
     PV_TRY(tx_query(tx, &sql, &result, err));
     bool found = row_count(result) > 0;
     if (!found)
-        return pv_fail(err, PV_E_NOT_FOUND, "there is no run %s", run_id);
+        return pv_fail(err, PV_E_NOT_FOUND, "there is no run of that id");
     PV_TRY(run_queue_history(tx, application_id, -1, err));
     return journal_audit(tx, "run.delete", "run", strview_of(run_id), err);
 }
