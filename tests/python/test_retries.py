@@ -259,7 +259,7 @@ def test_errors_carry_the_problem_and_its_pointers(service, client):
         client.advise("nightly-etl", problem_size=-1, deadline_s=-5)
     error = raised.value
     assert (error.status, error.code, sorted(error.pointers)) == (422, "invalid", ["/deadline_s", "/problem_size"])
-    assert "/deadline_s: must be at least" in str(error) and error.problem.request_id in str(error)
+    assert "/deadline_s: must be greater than 0, is -5" in str(error) and error.problem.request_id in str(error)
     assert all(e.detail and e.code for e in error.errors) and error.reply.request_id == error.problem.request_id
     with pytest.raises(provisor.Invalid) as raised:
         list(client.runs("x", since="yesterday"))

@@ -101,7 +101,8 @@ class SessionReport:
         rows = [
             ("executors", _number(run.executors), _number(found.executors)),
             ("cores per executor", _number(run.cores_per_executor), _number(found.cores_per_executor)),
-            ("duration", _seconds(run.duration_s), "%s (%s)" % (_seconds(found.predicted_duration_s), interval_of_seconds(*found.interval_s))),
+            ("duration", _seconds(run.duration_s),
+             "%s (%s)" % (_seconds(found.predicted_duration_s), interval_of_seconds(*found.interval_s))),
             ("executor time", _product(run.executors, run.duration_s), _product(found.executors, found.predicted_duration_s)),
         ]
         if found.deadline_probability is not None:
