@@ -435,7 +435,8 @@ static bool read_value(const struct property_type *type, struct strview value, d
         if (!property_bytes(strview_of(type->unit), 1, &unit) ||
             !property_bytes(value, unit, &whole))
             return false;
-        *number = (double)(whole / unit);
+        whole /= unit; /* Spark drops what is left over */
+        *number = (double)whole;
         return true;
     case PROPERTY_CORES:
         *number = property_cores(value);

@@ -59,7 +59,7 @@ Test(quantity_text, intervals_are_written_as_their_ends_are)
     EXPECT(quantity_interval(0.0123, 0.5), "0.0123 to 0.5 s");
     EXPECT(quantity_interval(95, 263), "1 min 35 s to 4 min 23 s");
     EXPECT(quantity_interval(276, 737), "4 min 36 s to 12 min 17 s");
-    EXPECT(quantity_interval(63, 90), "63 to 90 s");
+    EXPECT(quantity_interval(63, 90), "63.0 to 90.0 s");
     EXPECT(quantity_interval(63, 90.2), "1 min 03 s to 1 min 30 s");
     EXPECT(quantity_interval(45, 737), "45 s to 12 min 17 s");
     EXPECT(quantity_interval(3000, 7500), "50 min to 2 h 05 min");
